@@ -1,0 +1,74 @@
+# Stablerun: one non-recursive Makefile; each folder's module.mk names its objects.
+#
+#   make            build everything into $(O)
+#   make demo       install what is missing, build, run the main job and show its result
+#   make check      the same, then every test
+#   make bench      the figures, each beside its peer
+#   make help       every target
+#
+# O=DIR builds elsewhere, SAN=1 with ASan and UBSan, COVERAGE=1 for gcov, CC=clang with clang.
+
+ifdef SAN
+O ?= build-san
+else
+O ?= build
+endif
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wpointer-arith -Wwrite-strings -Wundef
+CPPFLAGS += -I. -D_GNU_SOURCE
+CFLAGS   ?= -O2 -g
+BASE_CFLAGS := -std=gnu11 $(WARNINGS) -fno-omit-frame-pointer
+ifdef WERROR
+BASE_CFLAGS += -Werror
+endif
+ifdef SAN
+BASE_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+BASE_LDFLAGS += -fsanitize=address,undefined
+endif
+ifdef COVERAGE
+BASE_CFLAGS += --coverage
+BASE_LDFLAGS += --coverage
+endif
+
+VERSION := 0.1.0
+PYTHON  := /usr/bin/python3
+
+all: programs
+
+# Each module.mk appends to these: programs that `all` builds, programs only tests need.
+PROGRAMS :=
+TEST_PROGRAMS :=
+
+-include launcher/module.mk
+-include jit/module.mk
+-include annotate/module.mk
+include tests/module.mk
+
+programs: $(PROGRAMS)
+test-programs: $(TEST_PROGRAMS)
+
+$(O)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+deps:
+	@etc/install-packages.sh
+
+clean:
+	rm -rf $(O)
+
+format-check:
+	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+
+.PHONY: all programs test-programs deps clean format-check help
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
