@@ -1,0 +1,26 @@
+/* Doing what a plan says: one straight list of irreversible steps that ends in execve.
+ *
+ * The order, with the places where the other parts plug in:
+ *
+ *   1. affinity, resource limits
+ *   2. run_open()      the RUN directory is made         (plan->run)
+ *   3. personality, set and read back                    (plan->place ==
+ * PLACE_PERSONALITY)
+ *   4. supervise_start()  helper and seccomp filter      (plan->seeded, plan->run, a
+ * rule)
+ *   5. place_prepare() the helper that moves the program (plan->place == PLACE_MOVE)
+ *   6. execve, exactly once and in this process: the pid stays, gdb's exec-wrapper counts
+ *   7. only if that failed: one message that says why
+ *
+ * Steps 2, 4 and 5 are skipped in a plain run, which then never forks. A hook returns 0,
+ * or an exit status after its own message. */
+#ifndef LAUNCHER_LAUNCH_H
+#define LAUNCHER_LAUNCH_H
+
+struct plan;
+
+/* Does not return where the program was executed; else the exit status, 125 to 127, after
+ * one message. */
+int launch(const struct plan *plan);
+
+#endif

@@ -1,0 +1,43 @@
+/* The command line of `stablerun [OPTION...] [--] COMMAND [ARG...]`. */
+#ifndef LAUNCHER_OPTIONS_H
+#define LAUNCHER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The launcher's own exit statuses; every other status is the program's. */
+enum {
+	STATUS_TROUBLE = 125,	     /* the launcher failed */
+	STATUS_CANNOT_EXECUTE = 126, /* the command was found and cannot be executed */
+	STATUS_NOT_FOUND = 127,
+};
+
+enum options_env { ENV_PINNED, ENV_KEEP, ENV_CLEAN };
+enum options_place { PLACE_AUTO, PLACE_PERSONALITY, PLACE_MOVE, PLACE_OFF };
+enum options_plan { PLAN_RUN, PLAN_TEXT, PLAN_JSON };
+
+/* Strings are borrowed from the argument vector. */
+struct options {
+	const char *run;  /* -o; NULL: the run is not kept */
+	bool force;	  /* -f: an existing -o RUN may be replaced */
+	bool seeded;	  /* --seed was given */
+	uint64_t seed;	  /* its number, 0 by default */
+	const char *rule; /* --rule: a name, "none", or NULL to find it */
+	enum options_env env;
+	int cpu; /* --cpu, or -1 */
+	enum options_place place;
+	bool place_given; /* --place was on the command line */
+	enum options_plan plan;
+	int command_count;
+	char **command; /* COMMAND and its arguments, NULL-terminated */
+};
+
+/* Reads the command line; argv[0] is skipped. --help and --version print and exit; a line
+ * that makes no sense ends the process with status 125 and one message. */
+void options_parse(struct options *options, int argc, char **argv);
+
+/* The words of the options' values, as they are written on the command line. */
+const char *options_env_name(enum options_env env);
+const char *options_place_name(enum options_place place);
+
+#endif

@@ -1,0 +1,90 @@
+/* The plan: everything that a launch will do, decided before anything is done.
+ *
+ *     options + machine + command (+ rule)  ->  plan  ->  print it, or launch it
+ *
+ * Making a plan has no effects, so that --plan can show exactly what a run would do.
+ * Whoever adds a pin adds a step to plan_make() in plan.c, in the order given there, and
+ * records it with plan_pin(), so that --plan and run.json tell it with its source. */
+#ifndef LAUNCHER_PLAN_H
+#define LAUNCHER_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "launcher/options.h"
+#include "launcher/strv.h"
+
+struct command;
+struct machine;
+
+/* One fact that is held fixed, in words. Source: "default", "option --cpu", "rule node",
+ * "machine: …". */
+struct pin {
+	const char *name; /* static: "stack limit", "environment", … */
+	char *value;	  /* owned */
+	char *source;	  /* owned */
+};
+
+struct plan_limit {
+	int resource;	  /* RLIMIT_… */
+	const char *name; /* "stack" */
+	struct rlimit limit;
+};
+
+enum { PLAN_LIMITS = 4 };
+
+struct plan {
+	/* What is executed. */
+	char *file; /* the file the user named (the script where exec is an interpreter)
+		     */
+	char *exec; /* what execve gets: absolute */
+	struct strv argv; /* what the program will see */
+	struct strv envp;
+	char *cwd; /* NULL where it is gone */
+
+	/* How. */
+	enum options_env env;
+	enum options_place place; /* never AUTO: what auto came to; OFF: addresses move */
+	unsigned long persona;	  /* the personality to set; unchanged where place is not
+				   * PLACE_PERSONALITY */
+	struct plan_limit limits[PLAN_LIMITS];
+	size_t limit_count;
+	int cpu; /* the one CPU to run on, or -1 */
+
+	/* Supervised launches: see launch.h for where they plug in. */
+	bool seeded;
+	uint64_t seed;
+	char *rule; /* the rule's name, or NULL */
+	char *run;  /* the RUN directory to keep, or NULL */
+	bool force; /* an existing one may be replaced */
+
+	/* What to tell. */
+	struct pin *pins;
+	size_t pin_count;
+	struct strv warnings; /* said on stderr before the launch, and in --plan */
+};
+
+/* Decides. Never fails; what cannot be pinned becomes a warning. Copies what it keeps. */
+void plan_make(struct plan *plan, const struct options *options,
+	const struct machine *machine, const struct command *command);
+void plan_release(struct plan *plan);
+
+/* For those who add pins. The value is a format; name and source are copied or static. */
+void plan_pin(struct plan *plan, const char *name, const char *source, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
+void plan_warn(struct plan *plan, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Sets or replaces one variable of the program's environment. To be called before
+ * plan_make() sorts and pads, which is where the rules have their step. */
+void plan_setenv(struct plan *plan, const char *name, const char *value);
+const char *plan_getenv(const struct plan *plan, const char *name);
+
+/* --plan and --plan=json. Returns 0, or -1 with errno where the stream failed. */
+int plan_print_text(const struct plan *plan, FILE *stream);
+int plan_print_json(const struct plan *plan, FILE *stream);
+
+#endif
