@@ -39,6 +39,12 @@ PYTHON  := /usr/bin/python3
 
 all: programs
 
+# `make bench PROGRAMS="nbody fib"` means bench programs: out of the way of the list below.
+ifeq ($(origin PROGRAMS),command line)
+CHOSEN_PROGRAMS := $(PROGRAMS)
+override undefine PROGRAMS
+endif
+
 # Each module.mk appends to these: programs that `all` builds, programs only tests need.
 PROGRAMS :=
 TEST_PROGRAMS :=

@@ -1,7 +1,43 @@
-# Tests: `make check` runs every tests/*/*.sh and every unit test in $(TEST_PROGRAMS).
+# Tests: `make check` runs every tests/*/*.sh and every unit test in $(TEST_PROGRAMS);
+# the recipes for single Python programs, the demo and the figures.
 
 check: deps
 	@$(MAKE) --no-print-directory programs test-programs
 	@tests/run $(O) $(T)
 
-.PHONY: check
+# The programs that run_NAME, perf_NAME and dbg_NAME know.
+python_programs := $(wildcard tests/*.py tests/bench/*.py tests/programs/*.py)
+python_program = $(or $(firstword $(filter %/$*.py,$(python_programs))),$(error \
+	no Python program '$*' under tests/; there are: $(sort $(basename $(notdir $(python_programs))))))
+
+# make run_NAME: runs NAME.py under the jit at stable addresses. ARGS= are options of the jit,
+# INPUT= arguments of the program.
+run_%: programs
+	@$(O)/stablerun -- $(O)/jit $(ARGS) $(python_program) $(INPUT)
+
+# make perf_NAME: records it, collects what belongs to the run and shows where the time went.
+perf_%: programs
+	@tests/bench/profile $(O) $(python_program) "$(ARGS)" "$(INPUT)"
+
+# make dbg_NAME: gdb on it, at the addresses of the other recipes.
+dbg_%: programs
+	@$(O)/stablerun gdb -- $(O)/jit $(ARGS) $(python_program) $(INPUT)
+
+# make demo: the main job on n-body, from installing what is missing to the hottest listing.
+demo: deps
+	@$(MAKE) --no-print-directory programs
+	@tests/bench/demo $(O)
+
+# make bench: the figures, each beside its peer. PROGRAMS="nbody fib" chooses programs,
+# RUNS=5 says how often each runs, PARTS="start programs annotate" chooses tables.
+bench: deps
+	@$(MAKE) --no-print-directory programs $(O)/tests/bench/measure
+	@RUNS="$(RUNS)" PARTS="$(PARTS)" tests/bench/figures $(O) $(CHOSEN_PROGRAMS)
+
+MEASURE_OBJECTS := $(O)/tests/bench/measure.o $(O)/launcher/base.o
+TEST_PROGRAMS += $(O)/tests/bench/measure
+
+$(O)/tests/bench/measure: $(MEASURE_OBJECTS)
+	$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
+
+.PHONY: check demo bench
