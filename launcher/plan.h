@@ -64,7 +64,10 @@ struct plan {
 	/* What to tell. */
 	struct pin *pins;
 	size_t pin_count;
+	struct strv dropped;  /* names of the caller's variables that the program does not
+				 get */
 	struct strv warnings; /* said on stderr before the launch, and in --plan */
+	char *refusal;	      /* why a launch ends with status 125, or NULL */
 };
 
 /* Decides. Never fails; what cannot be pinned becomes a warning. Copies what it keeps. */
@@ -76,6 +79,11 @@ void plan_release(struct plan *plan);
 void plan_pin(struct plan *plan, const char *name, const char *source, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 void plan_warn(struct plan *plan, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The launch will be refused with status 125; the first refusal is the one that is told.
+ */
+void plan_refuse(struct plan *plan, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Sets or replaces one variable of the program's environment. To be called before

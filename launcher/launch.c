@@ -1,0 +1,101 @@
+/* Doing what a plan says, each step followed by its own failure line. */
+#include "launcher/launch.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+#include "launcher/binary.h"
+#include "launcher/options.h"
+#include "launcher/plan.h"
+
+enum { PERSONA_READ = 0xffffffff };
+
+static int set_cpu(const struct plan *plan)
+{
+	cpu_set_t cpus;
+
+	if (plan->cpu < 0)
+		return 0;
+	CPU_ZERO(&cpus);
+	CPU_SET((unsigned)plan->cpu, &cpus);
+	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
+		return 0;
+	/* EINVAL: no such CPU, or none that this process may use. */
+	warn("cannot run on CPU %d: %s", plan->cpu,
+		errno == EINVAL ? "not among the CPUs that this process may use"
+				: strerror(errno));
+	return STATUS_TROUBLE;
+}
+
+static int set_limits(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->limit_count; i++) {
+		const struct plan_limit *limit = &plan->limits[i];
+
+		if (!setrlimit(limit->resource, &limit->limit))
+			continue;
+		warn("cannot set the %s limit to %llu: %s", limit->name,
+			(unsigned long long)limit->limit.rlim_cur, strerror(errno));
+		return STATUS_TROUBLE;
+	}
+	return 0;
+}
+
+static int set_persona(const struct plan *plan)
+{
+	if (plan->place != PLACE_PERSONALITY)
+		return 0;
+	if (personality(plan->persona) < 0) {
+		warn("cannot set personality %#lx: %s", plan->persona, strerror(errno));
+		return STATUS_TROUBLE;
+	}
+	/* A filter may answer success and do nothing: only reading it back tells. */
+	int persona = personality(PERSONA_READ);
+	if (persona >= 0 && (unsigned)persona == plan->persona)
+		return 0;
+	warn("cannot set personality %#lx: it reads back as %#x", plan->persona,
+		(unsigned)persona);
+	return STATUS_TROUBLE;
+}
+
+static int execute(const struct plan *plan)
+{
+	execve(plan->exec, plan->argv.items, plan->envp.items);
+	int error = errno;
+	cleanup_free char *cause = binary_explain(plan->exec, error);
+
+	warn("cannot execute '%s': %s", plan->exec, cause);
+	return error == ENOENT && access(plan->exec, F_OK) ? STATUS_NOT_FOUND
+							   : STATUS_CANNOT_EXECUTE;
+}
+
+int launch(const struct plan *plan)
+{
+	static int (*const steps[])(const struct plan *) = {
+		set_cpu,
+		set_limits,
+		/* run_open */
+		set_persona,
+		/* supervise_start */
+		/* place_prepare */
+		execute,
+	};
+
+	for (size_t i = 0; i < plan->warnings.count; i++)
+		warn("warning: %s", plan->warnings.items[i]);
+	if (plan->refusal) {
+		warn("%s", plan->refusal);
+		return STATUS_TROUBLE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		int status = steps[i](plan);
+		if (status)
+			return status;
+	}
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* stablerun: runs a command at stable addresses. The subcommands' table, and a plain run.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+#include "launcher/command.h"
+#include "launcher/launch.h"
+#include "launcher/machine.h"
+#include "launcher/options.h"
+#include "launcher/plan.h"
+#include "launcher/sibling.h"
+
+const char program_name[] = "stablerun";
+
+/* A row for each subcommand; `run` gets the vector from the subcommand's name on, so that
+ * getopt finds what it expects in argv[0], and returns the exit status. A row exists once
+ * its file does; the prototype stands in that file's header. */
+static const struct subcommand {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} subcommands[] = {
+	{"annotate", annotate_main},
+	{"jit", jit_main},
+};
+
+static const struct subcommand *find_subcommand(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
+		if (!strcmp(subcommands[i].name, word))
+			return &subcommands[i];
+	return NULL;
+}
+
+static int print_plan(const struct plan *plan, enum options_plan format)
+{
+	int result = format == PLAN_JSON ? plan_print_json(plan, stdout)
+					 : plan_print_text(plan, stdout);
+
+	if (result || fflush(stdout))
+		die(STATUS_TROUBLE, "cannot write to standard output: %s",
+			strerror(errno));
+	return 0;
+}
+
+static int run_command(int argc, char **argv)
+{
+	struct options options;
+	struct machine machine;
+	struct command command;
+	struct plan plan;
+
+	options_parse(&options, argc, argv);
+	machine_read(&machine, environ);
+	int status = command_find(&command, &machine, options.command);
+	if (status) {
+		command_release(&command);
+		machine_release(&machine);
+		return status;
+	}
+	plan_make(&plan, &options, &machine, &command);
+	command_release(&command);
+	machine_release(&machine);
+	status = options.plan == PLAN_RUN ? launch(&plan)
+					  : print_plan(&plan, options.plan);
+	plan_release(&plan);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	/* With its caller's personality, limits and environment as input, it must never
+	 * act with more rights than its caller. */
+	if (getauxval(AT_SECURE))
+		die(STATUS_TROUBLE,
+			"refusing to run set-user-ID, set-group-ID or with file "
+			"capabilities: it needs no privileges");
+	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : NULL;
+	if (subcommand)
+		return subcommand->run(argc - 1, argv + 1);
+	return run_command(argc, argv);
+}

@@ -1,0 +1,63 @@
+/* Words as a shell would want them typed. */
+#include "launcher/quote.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_plain(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || strchr("_-./:=,@%+", c);
+}
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 || c == 0x7f;
+}
+
+static void print_escaped(FILE *stream, const char *word)
+{
+	fputs("$'", stream);
+	for (; *word; word++) {
+		unsigned char c = (unsigned char)*word;
+
+		if (c == '\'' || c == '\\')
+			fprintf(stream, "\\%c", c);
+		else if (c == '\n')
+			fputs("\\n", stream);
+		else if (c == '\t')
+			fputs("\\t", stream);
+		else if (is_control(c))
+			fprintf(stream, "\\%03o", c);
+		else
+			fputc(c, stream);
+	}
+	fputc('\'', stream);
+}
+
+static void print_quoted(FILE *stream, const char *word)
+{
+	fputc('\'', stream);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", stream);
+		else
+			fputc(*word, stream);
+	fputc('\'', stream);
+}
+
+void quote_print(FILE *stream, const char *word)
+{
+	bool plain = *word, control = false;
+
+	for (const char *c = word; *c; c++) {
+		plain = plain && is_plain((unsigned char)*c);
+		control = control || is_control((unsigned char)*c);
+	}
+	if (plain)
+		fputs(word, stream);
+	else if (control)
+		print_escaped(stream, word);
+	else
+		print_quoted(stream, word);
+}

@@ -1,0 +1,11 @@
+/* Words as a shell would want them typed. */
+#ifndef LAUNCHER_QUOTE_H
+#define LAUNCHER_QUOTE_H
+
+#include <stdio.h>
+
+/* Writes `word` so that bash reads it back as it is: bare where it is plain, in single
+ * quotes, or as $'...' where it has bytes that would spoil a terminal. */
+void quote_print(FILE *stream, const char *word);
+
+#endif
