@@ -1,0 +1,205 @@
+/* What a RUN says of the machine and of the process, read where the kernel tells it. */
+#include "launcher/run.h"
+
+#include "launcher/base.h"
+#include "launcher/elf_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PROC_LIMIT = 16 << 20,
+};
+
+/* The value of the first line "KEY<tabs>: VALUE" of /proc/cpuinfo; owned, or NULL. */
+static char *cpuinfo_value(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) != 0)
+			continue;
+		const char *value = line + length + strspn(line + length, "\t ");
+		if (*value != ':')
+			continue;
+		value += 1 + strspn(value + 1, " ");
+		return strndup(value, strcspn(value, "\n"));
+	}
+	return NULL;
+}
+
+void run_note_machine(struct run_info *info)
+{
+	struct utsname name;
+	struct stat status;
+	size_t size;
+
+	if (uname(&name) == 0)
+		info->kernel =
+			xasprintf("%s %s %s", name.release, name.version, name.machine);
+	cleanup_free char *text =
+		run_read_file(AT_FDCWD, "/proc/cpuinfo", PROC_LIMIT, &size);
+	if (text) {
+		info->cpu_model = cpuinfo_value(text, "model name");
+		info->cpu_features = cpuinfo_value(text, "flags");
+	}
+	if (stat("/etc/ld.so.cache", &status) == 0)
+		info->ld_so_cache_size = (uint64_t)status.st_size;
+}
+
+void run_note_limits(struct run_info *info)
+{
+	static const struct {
+		int resource;
+		const char *name;
+	} limits[] = {
+		{RLIMIT_AS, "as"},
+		{RLIMIT_CORE, "core"},
+		{RLIMIT_CPU, "cpu"},
+		{RLIMIT_DATA, "data"},
+		{RLIMIT_FSIZE, "fsize"},
+		{RLIMIT_MEMLOCK, "memlock"},
+		{RLIMIT_NOFILE, "nofile"},
+		{RLIMIT_NPROC, "nproc"},
+		{RLIMIT_STACK, "stack"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		struct rlimit limit;
+		if (getrlimit((__rlimit_resource_t)limits[i].resource, &limit) == 0)
+			run_limit_add(
+				info, limits[i].name, limit.rlim_cur, limit.rlim_max);
+	}
+}
+
+static const char *auxv_name(uint64_t type, char other[24])
+{
+	static const struct {
+		uint64_t type;
+		const char *name;
+	} names[] = {
+		{AT_PHDR, "AT_PHDR"},
+		{AT_PHENT, "AT_PHENT"},
+		{AT_PHNUM, "AT_PHNUM"},
+		{AT_PAGESZ, "AT_PAGESZ"},
+		{AT_BASE, "AT_BASE"},
+		{AT_FLAGS, "AT_FLAGS"},
+		{AT_ENTRY, "AT_ENTRY"},
+		{AT_UID, "AT_UID"},
+		{AT_EUID, "AT_EUID"},
+		{AT_GID, "AT_GID"},
+		{AT_EGID, "AT_EGID"},
+		{AT_PLATFORM, "AT_PLATFORM"},
+		{AT_HWCAP, "AT_HWCAP"},
+		{AT_CLKTCK, "AT_CLKTCK"},
+		{AT_SECURE, "AT_SECURE"},
+		{AT_RANDOM, "AT_RANDOM"},
+		{AT_HWCAP2, "AT_HWCAP2"},
+		{AT_EXECFN, "AT_EXECFN"},
+		{AT_SYSINFO_EHDR, "AT_SYSINFO_EHDR"},
+		{AT_MINSIGSTKSZ, "AT_MINSIGSTKSZ"},
+		{27, "AT_RSEQ_FEATURE_SIZE"},
+		{28, "AT_RSEQ_ALIGN"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (names[i].type == type)
+			return names[i].name;
+	}
+	snprintf(other, 24, "AT_%llu", (unsigned long long)type);
+	return other;
+}
+
+static void note_auxv(struct run_info *info, const char *bytes, size_t size)
+{
+	for (size_t at = 0; at + 16 <= size; at += 16) {
+		uint64_t pair[2];
+		char other[24], value[24];
+		memcpy(pair, bytes + at, sizeof(pair));
+		if (pair[0] == AT_NULL)
+			return;
+		snprintf(value, sizeof(value), "0x%llx", (unsigned long long)pair[1]);
+		run_pairs_set(&info->auxv, auxv_name(pair[0], other), value);
+	}
+}
+
+int run_note_process(struct run_info *info, pid_t pid)
+{
+	char path[40];
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/personality", (int)pid);
+	cleanup_free char *personality = run_read_file(AT_FDCWD, path, PROC_LIMIT, &size);
+	if (!personality)
+		return -1;
+	info->personality = strtoul(personality, NULL, 16);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	cleanup_free char *auxv = run_read_file(AT_FDCWD, path, PROC_LIMIT, &size);
+	if (!auxv)
+		return -1;
+	note_auxv(info, auxv, size);
+	return 0;
+}
+
+static void note_build_id(struct run_info *info, const char *path)
+{
+	char hex[ELF_BUILD_ID_TEXT];
+
+	if (run_pairs_get(&info->build_ids, path))
+		return;
+	if (elf_file_build_id(path, hex) == 0)
+		run_pairs_set(&info->build_ids, path, hex);
+}
+
+void run_note_build_ids(struct run_info *info, int directory, const char *maps)
+{
+	size_t size;
+	cleanup_free char *text = run_read_file(directory, maps, PROC_LIMIT, &size);
+
+	for (char *line = text; line && *line;) {
+		char *end = line + strcspn(line, "\n");
+		bool more = *end;
+		*end = '\0';
+		/* An address or a device holds no '/': the first one begins the path. */
+		const char *path = strchr(line, '/');
+		if (path)
+			note_build_id(info, path);
+		line = end + more;
+	}
+}
+
+static uint64_t clock_read(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct run_clock run_clock_now(void)
+{
+	return (struct run_clock){.realtime = clock_read(CLOCK_REALTIME),
+		.monotonic = clock_read(CLOCK_MONOTONIC)};
+}
+
+void run_note_end(struct run_info *info, int wait_status)
+{
+	if (WIFEXITED(wait_status)) {
+		info->end = RUN_END_EXITED;
+		info->status = WEXITSTATUS(wait_status);
+	} else if (WIFSIGNALED(wait_status)) {
+		info->end = RUN_END_KILLED;
+		info->signal = WTERMSIG(wait_status);
+		info->core = WCOREDUMP(wait_status);
+	}
+}

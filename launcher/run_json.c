@@ -1,0 +1,518 @@
+/* run.json, schema 1, to and from struct run_info; the only file that knows jansson.
+ *
+ * Fields are added, never changed, within a schema number: a reader ignores what it does
+ * not know and takes what is missing for "not known". A string that is no UTF-8 (file
+ * names and environments are bytes) is written as {"hex": "6180ff"}. */
+#include "launcher/run.h"
+
+#include "launcher/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	JSON_LIMIT = 64 << 20, /* bytes of a run.json; a full environment is 6 MiB */
+};
+
+/* ---- writing ---- */
+
+static json_t *text_value(const char *text)
+{
+	if (!text)
+		return json_null();
+	json_t *value = json_string(text);
+	if (value)
+		return value;
+	size_t size = strlen(text);
+	cleanup_free char *hex = xmalloc(2 * size + 1);
+	for (size_t i = 0; i < size; i++)
+		sprintf(hex + 2 * i, "%02x", (unsigned char)text[i]);
+	return json_pack("{s:s}", "hex", hex);
+}
+
+/* A key has to be a string: bytes that make it no UTF-8 become '?'. */
+static void set_named(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set(object, name, value) < 0) {
+		cleanup_free char *plain = xstrdup(name);
+		for (char *c = plain; *c; c++)
+			*c = (unsigned char)*c < 0x80 ? *c : '?';
+		json_object_set(object, plain, value);
+	}
+	json_decref(value);
+}
+
+static json_t *list_value(const struct strv *list)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < list->count; i++)
+		json_array_append_new(array, text_value(list->items[i]));
+	return array;
+}
+
+static json_t *pairs_value(const struct run_pairs *pairs)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < pairs->count; i++)
+		set_named(
+			object, pairs->items[i].name, text_value(pairs->items[i].value));
+	return object;
+}
+
+static json_t *pins_value(const struct run_info *info)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < info->pin_count; i++) {
+		json_t *pin = json_object();
+		json_object_set_new(pin, "name", text_value(info->pins[i].name));
+		json_object_set_new(pin, "value", text_value(info->pins[i].value));
+		json_object_set_new(pin, "source", text_value(info->pins[i].source));
+		json_array_append_new(array, pin);
+	}
+	return array;
+}
+
+static json_t *limit_value(uint64_t limit)
+{
+	return limit > INT64_MAX ? json_string("unlimited")
+				 : json_integer((json_int_t)limit);
+}
+
+static json_t *limits_value(const struct run_info *info)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < info->limit_count; i++) {
+		const struct run_limit *limit = &info->limits[i];
+		json_t *both = json_array();
+		json_array_append_new(both, limit_value(limit->soft));
+		json_array_append_new(both, limit_value(limit->hard));
+		json_object_set_new(object, limit->name, both);
+	}
+	return object;
+}
+
+static json_t *exit_value(const struct run_info *info)
+{
+	switch (info->end) {
+	case RUN_END_EXITED: return json_pack("{s:i}", "status", info->status);
+	case RUN_END_KILLED:
+		return json_pack("{s:i,s:b}", "signal", info->signal, "core", info->core);
+	case RUN_END_UNKNOWN: break;
+	}
+	json_t *object = json_object();
+	json_object_set_new(object, "unknown",
+		text_value(info->end_unknown ? info->end_unknown : "not observed"));
+	return object;
+}
+
+static json_t *clock_value(const struct run_clock *clock)
+{
+	return json_pack("{s:I,s:I}", "realtime", (json_int_t)clock->realtime,
+		"monotonic", (json_int_t)clock->monotonic);
+}
+
+static json_t *pids_value(const struct run_info *info)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < info->pid_count; i++)
+		json_array_append_new(array, json_integer(info->pids[i]));
+	return array;
+}
+
+char *run_info_format(const struct run_info *info)
+{
+	char personality[24];
+	json_t *root = json_object();
+
+	snprintf(personality, sizeof(personality), "0x%08lx", info->personality);
+	json_object_set_new(root, "schema", json_integer(RUN_SCHEMA));
+	json_object_set_new(root, "stablerun", text_value(info->stablerun));
+	json_object_set_new(root, "argv", list_value(&info->argv));
+	json_object_set_new(root, "exec", text_value(info->exec));
+	json_object_set_new(root, "env", list_value(&info->env));
+	json_object_set_new(root, "cwd", text_value(info->cwd));
+	json_object_set_new(root, "pid", json_integer(info->pid));
+	json_object_set_new(root, "pids", pids_value(info));
+	json_object_set_new(root, "exit", exit_value(info));
+	json_object_set_new(root, "pins", pins_value(info));
+	json_object_set_new(root, "rlimits", limits_value(info));
+	json_object_set_new(root, "personality", json_string(personality));
+	json_object_set_new(root, "place", text_value(info->place));
+	json_object_set_new(root, "rule", text_value(info->rule));
+	json_object_set_new(root, "auxv", pairs_value(&info->auxv));
+	json_object_set_new(root, "kernel", text_value(info->kernel));
+	json_object_set_new(root, "cpu",
+		json_pack("{s:o,s:o}", "model", text_value(info->cpu_model), "features",
+			text_value(info->cpu_features)));
+	json_object_set_new(root, "ld_so_cache_size",
+		json_integer((json_int_t)info->ld_so_cache_size));
+	json_object_set_new(root, "build_ids", pairs_value(&info->build_ids));
+	json_object_set_new(root, "clocks",
+		json_pack("{s:o,s:o}", "start", clock_value(&info->start), "end",
+			clock_value(&info->finish)));
+	json_object_set_new(root, "lost",
+		json_pack("{s:I,s:o}", "samples", (json_int_t)info->lost_samples, "code",
+			list_value(&info->lost_code)));
+	json_object_set_new(root, "event", text_value(info->event));
+	json_object_set_new(root, "frequency", json_integer((json_int_t)info->frequency));
+	json_object_set_new(root, "no_samples", text_value(info->no_samples));
+	json_object_set_new(root, "maps",
+		json_pack("{s:o,s:o}", "start", text_value(info->maps_start), "exit",
+			text_value(info->maps_exit)));
+	json_object_set_new(root, "notes", list_value(&info->notes));
+	json_object_set_new(root, "runs", json_integer(info->runs ? info->runs : 1));
+
+	char *text = json_dumps(root, JSON_INDENT(1));
+	json_decref(root);
+	return text;
+}
+
+/* ---- reading ---- */
+
+/* The first thing wrong is kept; later reads then do nothing of harm. */
+struct reading {
+	const char *name; /* of the file, for the message */
+	char *message;
+	bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void reading_fail(
+	struct reading *reading, const char *format, ...)
+{
+	va_list list;
+
+	if (reading->failed)
+		return;
+	reading->failed = true;
+	int used = snprintf(
+		reading->message, RUN_MESSAGE, "cannot read '%s': ", reading->name);
+	if (used < 0 || used >= RUN_MESSAGE)
+		return;
+	va_start(list, format);
+	vsnprintf(reading->message + used, (size_t)(RUN_MESSAGE - used), format, list);
+	va_end(list);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+static char *hex_text(const char *hex)
+{
+	size_t size = strlen(hex) / 2;
+	char *text = xmalloc(size + 1);
+
+	for (size_t i = 0; i < size; i++) {
+		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+		/* A string cannot hold 0: what says so was not written by us. */
+		if (high < 0 || low < 0 || (!high && !low)) {
+			free(text);
+			return NULL;
+		}
+		text[i] = (char)(high << 4 | low);
+	}
+	text[size] = '\0';
+	return text;
+}
+
+/* Returns owned text, or NULL where the value is null or (and then `reading` failed)
+ * wrong. */
+static char *get_text(struct reading *reading, const char *key, const json_t *value)
+{
+	if (!value || json_is_null(value))
+		return NULL;
+	if (json_is_string(value))
+		return xstrdup(json_string_value(value));
+	const json_t *hex = json_object_get(value, "hex");
+	if (json_is_string(hex)) {
+		char *text = hex_text(json_string_value(hex));
+		if (text)
+			return text;
+	}
+	reading_fail(reading, "'%s' holds what is no string", key);
+	return NULL;
+}
+
+static uint64_t get_number(struct reading *reading, const char *key, const json_t *value)
+{
+	if (!value || json_is_null(value))
+		return 0;
+	if (!json_is_integer(value) || json_integer_value(value) < 0) {
+		reading_fail(reading, "'%s' is no number from 0 up", key);
+		return 0;
+	}
+	return (uint64_t)json_integer_value(value);
+}
+
+static const json_t *get_kind(
+	struct reading *reading, const json_t *object, const char *key, json_type type)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!value || json_is_null(value))
+		return NULL;
+	if (json_typeof(value) == type)
+		return value;
+	reading_fail(
+		reading, "'%s' is no %s", key, type == JSON_ARRAY ? "list" : "object");
+	return NULL;
+}
+
+static void get_list(
+	struct reading *reading, const json_t *object, const char *key, struct strv *list)
+{
+	const json_t *array = get_kind(reading, object, key, JSON_ARRAY);
+
+	for (size_t i = 0; i < json_array_size(array) && !reading->failed; i++) {
+		cleanup_free char *item =
+			get_text(reading, key, json_array_get(array, i));
+		if (item)
+			strv_add(list, xstrdup(item));
+		else
+			reading_fail(reading, "'%s' holds what is no string", key);
+	}
+}
+
+static void get_pairs(struct reading *reading, const json_t *root, const char *key,
+	struct run_pairs *pairs)
+{
+	json_t *object = (json_t *)get_kind(reading, root, key, JSON_OBJECT);
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(object, name, value)
+	{
+		cleanup_free char *text = get_text(reading, key, value);
+		if (text)
+			run_pairs_set(pairs, name, text);
+	}
+}
+
+static void get_pins(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	const json_t *array = get_kind(reading, root, "pins", JSON_ARRAY);
+
+	for (size_t i = 0; i < json_array_size(array) && !reading->failed; i++) {
+		const json_t *pin = json_array_get(array, i);
+		cleanup_free char *name =
+			get_text(reading, "pins", json_object_get(pin, "name"));
+		cleanup_free char *value =
+			get_text(reading, "pins", json_object_get(pin, "value"));
+		cleanup_free char *source =
+			get_text(reading, "pins", json_object_get(pin, "source"));
+		if (name)
+			run_pin_add(info, name, value ? value : "", source ? source : "");
+		else
+			reading_fail(reading, "a pin has no name");
+	}
+}
+
+static uint64_t get_limit(struct reading *reading, const char *key, const json_t *value)
+{
+	if (json_is_string(value) && strcmp(json_string_value(value), "unlimited") == 0)
+		return UINT64_MAX;
+	return get_number(reading, key, value);
+}
+
+static void get_limits(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	json_t *object = (json_t *)get_kind(reading, root, "rlimits", JSON_OBJECT);
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(object, name, value)
+	{
+		if (json_array_size(value) != 2) {
+			reading_fail(reading, "the limit '%s' is no pair", name);
+			return;
+		}
+		run_limit_add(info, name,
+			get_limit(reading, name, json_array_get(value, 0)),
+			get_limit(reading, name, json_array_get(value, 1)));
+	}
+}
+
+static void get_exit(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	const json_t *object = get_kind(reading, root, "exit", JSON_OBJECT);
+	const json_t *status = json_object_get(object, "status");
+	const json_t *signal = json_object_get(object, "signal");
+
+	info->end_unknown = get_text(reading, "exit", json_object_get(object, "unknown"));
+	if (status) {
+		info->end = RUN_END_EXITED;
+		info->status = (int)(get_number(reading, "status", status) & 0xff);
+	} else if (signal) {
+		info->end = RUN_END_KILLED;
+		info->signal = (int)(get_number(reading, "signal", signal) & 0x7f);
+		info->core = json_is_true(json_object_get(object, "core"));
+	}
+}
+
+static void get_clock(struct reading *reading, const json_t *clocks, const char *key,
+	struct run_clock *clock)
+{
+	const json_t *object = get_kind(reading, clocks, key, JSON_OBJECT);
+
+	clock->realtime = get_number(reading, key, json_object_get(object, "realtime"));
+	clock->monotonic = get_number(reading, key, json_object_get(object, "monotonic"));
+}
+
+static void get_pids(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	const json_t *array = get_kind(reading, root, "pids", JSON_ARRAY);
+
+	for (size_t i = 0; i < json_array_size(array); i++)
+		run_pid_add(info,
+			(pid_t)get_number(reading, "pids", json_array_get(array, i)));
+}
+
+static void get_scalars(
+	struct reading *reading, const json_t *root, struct run_info *info)
+{
+	const struct {
+		const char *key;
+		char **text;
+	} texts[] = {
+		{"stablerun", &info->stablerun},
+		{"exec", &info->exec},
+		{"cwd", &info->cwd},
+		{"place", &info->place},
+		{"rule", &info->rule},
+		{"kernel", &info->kernel},
+		{"event", &info->event},
+		{"no_samples", &info->no_samples},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		*texts[i].text = get_text(
+			reading, texts[i].key, json_object_get(root, texts[i].key));
+	info->pid = (pid_t)get_number(reading, "pid", json_object_get(root, "pid"));
+	info->ld_so_cache_size = get_number(
+		reading, "ld_so_cache_size", json_object_get(root, "ld_so_cache_size"));
+	info->frequency =
+		get_number(reading, "frequency", json_object_get(root, "frequency"));
+	info->runs = (unsigned)get_number(reading, "runs", json_object_get(root, "runs"));
+	cleanup_free char *personality =
+		get_text(reading, "personality", json_object_get(root, "personality"));
+	info->personality = personality ? strtoul(personality, NULL, 16) : 0;
+}
+
+static void get_all(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	get_scalars(reading, root, info);
+	get_list(reading, root, "argv", &info->argv);
+	get_list(reading, root, "env", &info->env);
+	get_list(reading, root, "notes", &info->notes);
+	get_pids(reading, root, info);
+	get_exit(reading, root, info);
+	get_pins(reading, root, info);
+	get_limits(reading, root, info);
+	get_pairs(reading, root, "auxv", &info->auxv);
+	get_pairs(reading, root, "build_ids", &info->build_ids);
+
+	const json_t *cpu = get_kind(reading, root, "cpu", JSON_OBJECT);
+	info->cpu_model = get_text(reading, "cpu", json_object_get(cpu, "model"));
+	info->cpu_features = get_text(reading, "cpu", json_object_get(cpu, "features"));
+	const json_t *clocks = get_kind(reading, root, "clocks", JSON_OBJECT);
+	get_clock(reading, clocks, "start", &info->start);
+	get_clock(reading, clocks, "end", &info->finish);
+	const json_t *lost = get_kind(reading, root, "lost", JSON_OBJECT);
+	info->lost_samples =
+		get_number(reading, "samples", json_object_get(lost, "samples"));
+	get_list(reading, lost, "code", &info->lost_code);
+	const json_t *maps = get_kind(reading, root, "maps", JSON_OBJECT);
+	info->maps_start = get_text(reading, "maps", json_object_get(maps, "start"));
+	info->maps_exit = get_text(reading, "maps", json_object_get(maps, "exit"));
+}
+
+static void check_schema(struct reading *reading, const json_t *root)
+{
+	const json_t *schema = json_object_get(root, "schema");
+
+	if (!json_is_object(root))
+		reading_fail(reading, "it is no object");
+	else if (!json_is_integer(schema))
+		reading_fail(reading, "it has no schema number");
+	else if (json_integer_value(schema) != RUN_SCHEMA)
+		reading_fail(reading,
+			"schema %" JSON_INTEGER_FORMAT " is not known here (only %d)",
+			json_integer_value(schema), RUN_SCHEMA);
+}
+
+int run_info_parse(struct run_info *info, const char *text, size_t size, const char *name,
+	char message[RUN_MESSAGE])
+{
+	struct reading reading = {.name = name, .message = message};
+	json_error_t error;
+
+	*info = (struct run_info){0};
+	json_t *root = json_loadb(text, size, 0, &error);
+	if (!root) {
+		reading_fail(&reading, "line %d, column %d: %s", error.line, error.column,
+			error.text);
+		return -1;
+	}
+	check_schema(&reading, root);
+	if (!reading.failed)
+		get_all(&reading, root, info);
+	if (!reading.failed && info->argv.count == 0)
+		reading_fail(&reading, "it has no argv");
+	json_decref(root);
+	if (reading.failed) {
+		run_info_release(info);
+		return -1;
+	}
+	return 0;
+}
+
+int run_open(struct run *run, const char *path, char message[RUN_MESSAGE])
+{
+	cleanup_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t size = 0;
+
+	if (directory < 0) {
+		snprintf(message, RUN_MESSAGE, "cannot open '%s': %s", path,
+			errno == ENOTDIR ? "it is no RUN directory" : strerror(errno));
+		return -1;
+	}
+	cleanup_free char *text = run_read_file(directory, "run.json", JSON_LIMIT, &size);
+	if (!text) {
+		snprintf(message, RUN_MESSAGE, "cannot open '%s': %s", path,
+			errno == ENOENT ? "it has no run.json, so it is no RUN"
+					: strerror(errno));
+		return -1;
+	}
+	cleanup_free char *name = xasprintf("%s/run.json", path);
+	if (run_info_parse(&run->info, text, size, name, message) < 0)
+		return -1;
+	run->directory = directory;
+	directory = -1;
+	run->path = xstrdup(path);
+	return 0;
+}
+
+void run_close(struct run *run)
+{
+	close(run->directory);
+	free(run->path);
+	run_info_release(&run->info);
+	*run = (struct run){.directory = -1};
+}
