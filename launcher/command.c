@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "launcher/base.h"
+#include "launcher/env_line.h"
 #include "launcher/environment.h"
+#include "launcher/lookup.h"
 #include "launcher/machine.h"
 #include "launcher/options.h"
 #include "launcher/shebang.h"
@@ -23,68 +25,7 @@
 /* What the shells search where PATH is not set (confstr's _CS_PATH). */
 static const char default_path[] = "/bin:/usr/bin";
 
-/* 0 where `path` is a file that may be executed, else the errno that execve would give.
- */
-static int check_executable(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status))
-		return errno;
-	if (S_ISDIR(status.st_mode))
-		return EISDIR;
-	if (!S_ISREG(status.st_mode) || access(path, X_OK))
-		return EACCES;
-	return 0;
-}
-
-static const char *describe(const char *path, int error)
-{
-	struct stat status;
-
-	if (error == EISDIR)
-		return "it is a directory";
-	if (error != EACCES || stat(path, &status))
-		return strerror(error);
-	if (!S_ISREG(status.st_mode))
-		return "it is not a regular file";
-	if (!(status.st_mode & 0111))
-		return "it is not executable (chmod +x)";
-	return strerror(error);
-}
-
-static char *join(const char *directory, size_t length, const char *name)
-{
-	if (!length)
-		return xasprintf("./%s", name);
-	return xasprintf("%.*s%s%s", (int)length, directory,
-		directory[length - 1] == '/' ? "" : "/", name);
-}
-
-/* Searches PATH. Returns owned; else NULL with *error, and in *refused (owned) the first
- * file of that name that may not be executed. */
-static char *search(const char *path, const char *name, int *error, char **refused)
-{
-	*error = ENOENT;
-	for (;;) {
-		size_t length = strcspn(path, ":");
-		cleanup_free char *file = join(path, length, name);
-		int result = check_executable(file);
-
-		if (!result)
-			return steal_pointer(&file);
-		if (result == EACCES && !*refused && !access(file, F_OK)) {
-			*error = result;
-			*refused = steal_pointer(&file);
-		}
-		if (!path[length])
-			return NULL;
-		path += length + 1;
-	}
-}
-
-static int find_file(
-	struct command *command, const struct machine *machine, const char *word)
+static int find_file(struct command *command, const char *search_path, const char *word)
 {
 	int error;
 
@@ -94,13 +35,11 @@ static int find_file(
 	}
 	if (strchr(word, '/')) {
 		command->file = xstrdup(word);
-		error = check_executable(word);
+		error = lookup_check(word);
 	} else {
-		const char *path = environment_get(machine->envp, "PATH");
 		cleanup_free char *refused = NULL;
 
-		path = environment_strip_path(path ? path : default_path);
-		command->file = search(path, word, &error, &refused);
+		command->file = lookup_search(search_path, word, &error, &refused);
 		if (command->file)
 			return 0;
 		if (!refused) {
@@ -115,7 +54,8 @@ static int find_file(
 		warn("cannot find '%s': %s", command->file, strerror(error));
 		return STATUS_NOT_FOUND;
 	}
-	warn("cannot execute '%s': %s", command->file, describe(command->file, error));
+	warn("cannot execute '%s': %s", command->file,
+		lookup_describe(command->file, error));
 	return STATUS_CANNOT_EXECUTE;
 }
 
@@ -151,7 +91,7 @@ static int interpreter_missing(const char *script, const struct shebang *line, i
 			name);
 	else
 		warn("cannot execute '%s': its interpreter '%s' cannot be executed: %s",
-			script, name, describe(name, error));
+			script, name, lookup_describe(name, error));
 	return STATUS_CANNOT_EXECUTE;
 }
 
@@ -166,7 +106,64 @@ static void splice_argv(struct strv *argv, const struct shebang *line, const cha
 	strv_insert(argv, 0, xstrdup(line->interpreter));
 }
 
-static int resolve_scripts(struct command *command)
+/* Skips env where all it would do is to execute what it finds along PATH: argv becomes
+ * what it would pass. Returns the program's path (owned), NULL with *status 0 where env
+ * has to run, NULL with an exit status after a message. */
+static char *skip_env(struct strv *argv, const struct shebang *line, const char *script,
+	const char *path, int *status)
+{
+	cleanup_free char *refused = NULL;
+	struct strv words;
+	int error;
+
+	*status = 0;
+	if (!line->has_argument)
+		return NULL;
+	strv_init(&words);
+	if (!env_line_parse(&words, line->interpreter, line->argument)) {
+		strv_release(&words);
+		return NULL;
+	}
+	char *found = strchr(words.items[0], '/')
+			      ? xstrdup(words.items[0])
+			      : lookup_search(path, words.items[0], &error, &refused);
+	if (!found || (error = lookup_check(found))) {
+		warn("cannot execute '%s': its interpreter '%s', that '%s' looks for, %s",
+			script, words.items[0], line->interpreter,
+			found	  ? lookup_describe(found, error)
+			: refused ? lookup_describe(refused, EACCES)
+				  : "is nowhere along PATH");
+		base_free_pointer(&found);
+		strv_release(&words);
+		*status = STATUS_CANNOT_EXECUTE;
+		return NULL;
+	}
+	/* env's own name and its argument make room for its words. */
+	strv_remove(argv, 0);
+	strv_remove(argv, 0);
+	for (size_t i = words.count; i-- > 0;)
+		strv_insert(argv, 0, xstrdup(words.items[i]));
+	strv_release(&words);
+	return found;
+}
+
+static int resolve_line(struct command *command, char **path, const char *search_path,
+	const struct shebang *line)
+{
+	int error = lookup_check(line->interpreter), status;
+
+	if (error)
+		return interpreter_missing(*path, line, error);
+	splice_argv(&command->argv, line, *path);
+	char *found = skip_env(&command->argv, line, *path, search_path, &status);
+	if (status)
+		return status;
+	free(*path);
+	*path = found ? found : xstrdup(line->interpreter);
+	return 0;
+}
+
+static int resolve_scripts(struct command *command, const char *search_path)
 {
 	cleanup_free char *path = xstrdup(command->file);
 
@@ -176,8 +173,8 @@ static int resolve_scripts(struct command *command)
 		int script = shebang_parse(&line, head, read_head(path, head));
 
 		if (script < 0) {
-			warn("cannot execute '%s': its '#!' line names no interpreter%s",
-				path, "");
+			warn("cannot execute '%s': its '#!' line names no interpreter",
+				path);
 			return STATUS_CANNOT_EXECUTE;
 		}
 		if (!script)
@@ -188,12 +185,9 @@ static int resolve_scripts(struct command *command)
 				command->file, SHEBANG_DEPTH);
 			return STATUS_CANNOT_EXECUTE;
 		}
-		int error = check_executable(line.interpreter);
-		if (error)
-			return interpreter_missing(path, &line, error);
-		splice_argv(&command->argv, &line, path);
-		free(path);
-		path = xstrdup(line.interpreter);
+		int status = resolve_line(command, &path, search_path, &line);
+		if (status)
+			return status;
 	}
 	command->exec = steal_pointer(&path);
 	return 0;
@@ -240,13 +234,16 @@ static const char *find_privilege(const char *exec, const struct machine *machin
 int command_find(
 	struct command *command, const struct machine *machine, char *const *words)
 {
+	const char *path = environment_get(machine->envp, "PATH");
+
+	path = environment_strip_path(path ? path : default_path);
 	*command = (struct command){0};
-	int status = find_file(command, machine, words[0]);
+	int status = find_file(command, path, words[0]);
 	if (status)
 		return status;
 	strv_init(&command->argv);
 	strv_copy(&command->argv, words);
-	status = resolve_scripts(command);
+	status = resolve_scripts(command, path);
 	if (status)
 		return status;
 	make_absolute(command, machine->cwd);

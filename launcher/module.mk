@@ -1,11 +1,29 @@
 # launcher: the program stablerun, linked statically because its start-up time is added to
-# every run's. The objects of a subcommand are a line of their own.
+# every run's.
 
+# What the other programs may link of it.
 BASE_OBJECTS := $(O)/launcher/base.o
 
 LAUNCHER_OBJECTS := $(addprefix $(O)/launcher/, \
-	base.o binary.o command.o environment.o launch.o machine.o main.o options.o pad.o \
-	plan.o plan_json.o plan_text.o quote.o shebang.o sibling.o strv.o)
+	base.o \
+	binary.o \
+	command.o \
+	env_line.o \
+	environment.o \
+	launch.o \
+	lookup.o \
+	machine.o \
+	main.o \
+	options.o \
+	pad.o \
+	plan.o \
+	plan_json.o \
+	plan_text.o \
+	quote.o \
+	shebang.o \
+	sibling.o \
+	strv.o \
+)
 LAUNCHER_LIBS := -ljansson
 
 # The sanitizers' runtimes cannot be linked statically.
@@ -20,3 +38,16 @@ $(O)/stablerun: $(LAUNCHER_OBJECTS)
 		$^ $(LAUNCHER_LIBS)
 
 PROGRAMS += $(O)/stablerun
+
+# Unit tests: each its own objects and what it tests.
+LAUNCHER_TESTS := $(addprefix $(O)/launcher/, environment_test pad_test shebang_test)
+TEST_PROGRAMS += $(LAUNCHER_TESTS)
+
+$(O)/launcher/environment_test: $(addprefix $(O)/launcher/, \
+	environment_test.o environment.o strv.o base.o)
+$(O)/launcher/pad_test: $(addprefix $(O)/launcher/, pad_test.o pad.o base.o)
+$(O)/launcher/shebang_test: $(addprefix $(O)/launcher/, \
+	shebang_test.o shebang.o env_line.o strv.o base.o)
+
+$(LAUNCHER_TESTS):
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
