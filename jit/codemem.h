@@ -43,7 +43,7 @@ void codemem_release(struct codemem *memory, void *address);
 
 /* Writes into allocated code, live or not. The caller holds the GIL, so nobody executes
  * the bytes meanwhile; other threads may wait in functions called from the same page.
- * Returns 0, or -1 (errno) with nothing changed. */
+ * Returns 0, or -1 (errno); up to 8 bytes are written whole or not at all. */
 int codemem_write(struct codemem *memory, void *address, const void *bytes, size_t size);
 
 /* Calls `visit` for each mapped arena, ascending, until it returns non-zero; returns

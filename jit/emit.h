@@ -15,7 +15,7 @@
  *	emit_end(e);
  *
  * Errors stick: after the first one every call does nothing and emit_commit() gives NULL.
-*/
+ */
 #ifndef JIT_EMIT_H
 #define JIT_EMIT_H
 
@@ -38,6 +38,8 @@ enum emit_failure {
 	EMIT_RANGE,	/* a value does not fit its hole */
 };
 
+enum { EMIT_PARTS = 3 };
+
 /* Values for the holes of one stencil. Data holes take numbers; the others take labels.
  */
 struct emit_holes {
@@ -59,8 +61,8 @@ struct emit_patch {
 	struct patchpoint point; /* its address is valid after emit_commit() */
 	uint32_t tag;
 	uint32_t hole; /* enum holes */
-	uint32_t offset;
-	bool cold;
+	uint32_t offset; /* private: within its part */
+	int part;
 };
 
 /* Bytes of a part, and its lines with offsets within the part. */
@@ -86,7 +88,8 @@ struct emit {
 	size_t patch_count, patch_room;
 
 	/* Private. */
-	struct emit_part parts[2]; /* hot and cold */
+	/* Hot, cold, and the cold blocks of stencils that are in the cold part themselves. */
+	struct emit_part parts[EMIT_PARTS];
 	int part;
 	struct symbols_line line; /* what the next byte came from */
 	struct emit_label *labels;

@@ -2,6 +2,8 @@
 #ifndef JIT_STENCIL_H
 #define JIT_STENCIL_H
 
+#include "jit/stencil_kinds.h"
+
 #include <stdint.h>
 
 /* What the code of a stencil may rely on, and what the lint checks it for:
@@ -12,22 +14,6 @@
  * - rbp is never written. It may be read: slots under rbp are the engine's.
  * - Blocks that gcc moved to .text.unlikely (declare the rare continuations cold and do
  *   not pass -fno-reorder-blocks-and-partition) are emitted behind the code object. */
-
-/* How a hole's value is stored: x86-64 psABI's relocations by their meaning. */
-enum stencil_store {
-	STENCIL_REL32, /* value + addend - address of the hole, signed (PC32, PLT32) */
-	STENCIL_U32,   /* value + addend, zero-extended by the processor (32) */
-	STENCIL_S32,   /* value + addend, sign-extended by the processor (32S) */
-	STENCIL_U64,   /* value + addend (64) */
-};
-
-/* What a hole refers to. */
-enum stencil_class {
-	STENCIL_HOLE,	/* `index` is an enum holes */
-	STENCIL_SYMBOL, /* `index` is one of stencil_symbols */
-	STENCIL_HOT,	/* the stencil's own hot part */
-	STENCIL_COLD,	/* its cold part */
-};
 
 struct stencil_hole {
 	uint16_t offset; /* in bytes from the start of the part it is in */

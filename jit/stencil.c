@@ -1,0 +1,3 @@
+/* The generated table of stencils. */
+#define STENCIL_TABLE
+#include "jit/stencil.h"
