@@ -4,8 +4,8 @@
  * Why not otherwise: a second, writable view needs a shared mapping, which a forked child
  * would share with its parent; and each mprotect() of executable memory is an mmap event
  * to perf, which then forgets the symbols that a jitdump gave for those pages. Measured
- * on two cores, per 4-byte patch: 0.3 us through /proc/self/mem, 2.4 us by mprotect there
- * and back. */
+ * in a virtual machine, per 4-byte patch: 2 us through /proc/self/mem, 50 us by mprotect
+ * there and back. */
 #include "jit/codemem.h"
 
 #include <assert.h>

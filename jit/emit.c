@@ -1,4 +1,5 @@
-/* Emission of a code object: copying stencils, filling holes, committing to code memory. */
+/* Emission of a code object: copying stencils, filling holes, committing to code memory.
+ */
 #include "jit/emit.h"
 
 #include "jit/codemem.h"
@@ -57,15 +58,15 @@ static bool fail(struct emit *e, enum emit_failure failure, const char *name)
 }
 
 /* Makes room for `more` elements behind `count`. */
-static bool reserve(
-	struct emit *e, void *array, size_t *room, size_t count, size_t more, size_t element)
+static bool reserve(struct emit *e, void *array, size_t *room, size_t count, size_t more,
+	size_t element)
 {
 	size_t wanted = *room ? *room : 64;
 	void *memory, *grown;
 
-	if (more <= *room - count)
+	if (count + more <= *room)
 		return true;
-	while (wanted - count < more)
+	while (wanted < count + more)
 		wanted *= 2;
 	if (e->fail_in > 0 && --e->fail_in == 0)
 		return fail(e, EMIT_NO_MEMORY, NULL);
@@ -194,12 +195,8 @@ static bool store_value(uint8_t *place, uint8_t store, uint64_t value)
 {
 	switch (store) {
 	case STENCIL_U64: memcpy(place, &value, 8); return true;
-	case STENCIL_U32:
-		memcpy(place, &value, 4);
-		return value <= UINT32_MAX;
-	default:
-		memcpy(place, &value, 4);
-		return (int64_t)value == (int32_t)value;
+	case STENCIL_U32: memcpy(place, &value, 4); return value <= UINT32_MAX;
+	default: memcpy(place, &value, 4); return (int64_t)value == (int32_t)value;
 	}
 }
 
@@ -214,15 +211,15 @@ static const int *label_values(const struct emit_holes *holes)
 }
 
 /* The fields stand in the order of enum holes, without padding between them. */
-#define CHECK_DATA_(symbol, field)                                       \
-	_Static_assert(offsetof(struct emit_holes, field) ==             \
-			       offsetof(struct emit_holes, a) +          \
+#define CHECK_DATA_(symbol, field)                                        \
+	_Static_assert(offsetof(struct emit_holes, field) ==              \
+			       offsetof(struct emit_holes, a) +           \
 				       sizeof(uint64_t) * HOLES_##symbol, \
 		#field " is out of order");
-#define CHECK_LABEL_(symbol, field)                                                  \
-	_Static_assert(offsetof(struct emit_holes, field) ==                         \
-			       offsetof(struct emit_holes, cont) +                   \
-				       sizeof(int) * (HOLES_##symbol - HOLES_CONT),  \
+#define CHECK_LABEL_(symbol, field)                                                 \
+	_Static_assert(offsetof(struct emit_holes, field) ==                        \
+			       offsetof(struct emit_holes, cont) +                  \
+				       sizeof(int) * (HOLES_##symbol - HOLES_CONT), \
 		#field " is out of order");
 HOLES_DATA(CHECK_DATA_)
 HOLES_JUMP(CHECK_LABEL_)
@@ -253,8 +250,8 @@ struct copy {
 	size_t next;	  /* end of its hot bytes */
 };
 
-static bool fill_hole(struct emit *e, const struct copy *copy,
-	const struct stencil_hole *hole)
+static bool fill_hole(
+	struct emit *e, const struct copy *copy, const struct stencil_hole *hole)
 {
 	const struct emit_holes *holes = copy->holes;
 	int part = copy->part + hole->cold;
@@ -269,9 +266,7 @@ static bool fill_hole(struct emit *e, const struct copy *copy,
 	uint64_t value = 0;
 
 	switch (hole->class) {
-	case STENCIL_SYMBOL:
-		value = stencil_symbols[hole->index];
-		break;
+	case STENCIL_SYMBOL: value = stencil_symbols[hole->index]; break;
 	case STENCIL_HOT:
 	case STENCIL_COLD:
 		fixup.target = TO_PART;
@@ -355,12 +350,14 @@ static bool align_patches(struct emit *e, const struct copy *copy)
 			unsigned crossing = 0;
 
 			for (size_t i = 0; i < copy->stencil->hole_count; i++) {
-				const struct stencil_hole *hole = copy->stencil->holes + i;
+				const struct stencil_hole *hole =
+					copy->stencil->holes + i;
 
 				if (hole->cold == cold && hole->class == STENCIL_HOLE &&
 					copy->holes->patches >> hole->index & 1)
 					crossing += crosses_border(
-						start + shift + hole->offset, hole->store);
+						start + shift + hole->offset,
+						hole->store);
 			}
 			if (crossing < fewest) {
 				fewest = crossing;
@@ -384,8 +381,8 @@ void emit_stencil(struct emit *e, enum stencils id, const struct emit_holes *hol
 		return;
 	copy.part = e->part;
 	size = copy.holes->cont || copy.holes->patches >> HOLES_CONT & 1
-		? stencil->hot_size
-		: stencil->drop_size;
+		       ? stencil->hot_size
+		       : stencil->drop_size;
 	if (copy.holes->patches && !align_patches(e, &copy))
 		return;
 	copy.starts[0] = e->parts[copy.part].size;
@@ -393,9 +390,9 @@ void emit_stencil(struct emit *e, enum stencils id, const struct emit_holes *hol
 	copy.next = copy.starts[0] + size;
 	if (!append(e, copy.part, stencil->bytes, size))
 		return;
-	if (stencil->cold_size && !append(e, copy.part + 1,
-					  stencil->bytes + stencil->hot_size,
-					  stencil->cold_size))
+	if (stencil->cold_size &&
+		!append(e, copy.part + 1, stencil->bytes + stencil->hot_size,
+			stencil->cold_size))
 		return;
 	for (size_t i = 0; i < stencil->hole_count; i++) {
 		const struct stencil_hole *hole = stencil->holes + i;
@@ -417,14 +414,13 @@ void emit_jump(struct emit *e, int label)
 
 	if (e->failure != EMIT_OK || !append(e, e->part, jump, sizeof(jump)))
 		return;
-	add_fixup(e,
-		(struct emit_fixup){
-			.offset = (uint32_t)e->parts[e->part].size - 4,
-			.part = (uint8_t)e->part,
-			.store = STENCIL_REL32,
-			.addend = -4,
-			.label = label,
-		});
+	add_fixup(e, (struct emit_fixup){
+			     .offset = (uint32_t)e->parts[e->part].size - 4,
+			     .part = (uint8_t)e->part,
+			     .store = STENCIL_REL32,
+			     .addend = -4,
+			     .label = label,
+		     });
 }
 
 void emit_align(struct emit *e, size_t alignment)
@@ -441,7 +437,8 @@ void emit_cold(struct emit *e, bool cold)
 
 void emit_line(struct emit *e, int line, uint32_t bytecode, uint8_t opcode)
 {
-	e->line = (struct symbols_line){.line = line, .bytecode = bytecode, .opcode = opcode};
+	e->line = (struct symbols_line){
+		.line = line, .bytecode = bytecode, .opcode = opcode};
 }
 
 size_t emit_size(const struct emit *e)
@@ -464,7 +461,8 @@ static bool join_parts(struct emit *e, size_t starts[EMIT_PARTS])
 		struct emit_part *p = e->parts + i;
 		size_t padding = p->size ? -all->size & (PART_ALIGN - 1) : 0;
 
-		if (!reserve(e, &all->bytes, &all->room, all->size, padding + p->size, 1) ||
+		if (!reserve(e, &all->bytes, &all->room, all->size, padding + p->size,
+			    1) ||
 			!reserve(e, &all->lines, &all->line_room, all->line_count,
 				p->line_count, sizeof(struct symbols_line)))
 			return false;

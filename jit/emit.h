@@ -60,7 +60,7 @@ struct emit_holes {
 struct emit_patch {
 	struct patchpoint point; /* its address is valid after emit_commit() */
 	uint32_t tag;
-	uint32_t hole; /* enum holes */
+	uint32_t hole;	 /* enum holes */
 	uint32_t offset; /* private: within its part */
 	int part;
 };
@@ -88,7 +88,8 @@ struct emit {
 	size_t patch_count, patch_room;
 
 	/* Private. */
-	/* Hot, cold, and the cold blocks of stencils that are in the cold part themselves. */
+	/* Hot, cold, and the cold blocks of stencils that are in the cold part
+	 * themselves. */
 	struct emit_part parts[EMIT_PARTS];
 	int part;
 	struct symbols_line line; /* what the next byte came from */

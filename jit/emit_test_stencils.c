@@ -15,12 +15,12 @@ extern uintptr_t emit_test_helper(uintptr_t, uintptr_t);
 extern uintptr_t emit_test_sse(double);
 extern uintptr_t emit_test_rare(uintptr_t, uintptr_t) __attribute__((cold));
 
-#define HOLE32(hole) ((uintptr_t)&(hole))
-#define HOLE64(hole)                                                    \
-	({                                                              \
-		uintptr_t value_;                                       \
-		__asm__("movabs $" #hole ", %0" : "=r"(value_));        \
-		value_;                                                 \
+#define HOLE32(hole) ((uintptr_t) & (hole))
+#define HOLE64(hole)                                             \
+	({                                                       \
+		uintptr_t value_;                                \
+		__asm__("movabs $" #hole ", %0" : "=r"(value_)); \
+		value_;                                          \
 	})
 
 void op_SET(void)

@@ -25,15 +25,20 @@ static size_t encode(const struct patchpoint *point, uint64_t value, uint8_t byt
 int patchpoint_set(const struct patchpoint *point, uint64_t value, struct codemem *memory,
 	struct symbols *symbols, const char *why)
 {
-	uint8_t bytes[8];
+	uint8_t bytes[8], old[8];
 	size_t size = encode(point, value, bytes);
 
 	if (size == 0) {
 		errno = ERANGE;
 		return -1;
 	}
+	memcpy(old, point->address, size);
 	symbols_patch(symbols, point->address, bytes, size, why);
-	return codemem_write(memory, point->address, bytes, size);
+	if (codemem_write(memory, point->address, bytes, size) == 0)
+		return 0;
+	/* The log has it already: it must not say what did not happen. */
+	symbols_patch(symbols, point->address, old, size, "not written");
+	return -1;
 }
 
 uint64_t patchpoint_get(const struct patchpoint *point)

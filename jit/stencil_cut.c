@@ -1,6 +1,6 @@
-/* stencil_cut OUTPUT OBJECT...: cuts the stencils out of compiled object files at build time
- * and writes them as a C table. Each function `op_NAME` in a section of its own (gcc's
- * -ffunction-sections) is a stencil; its relocations are the holes. */
+/* stencil_cut OUTPUT OBJECT...: cuts the stencils out of compiled object files at build
+ * time and writes them as a C table. Each function `op_NAME` in a section of its own
+ * (gcc's -ffunction-sections) is a stencil; its relocations are the holes. */
 #include "jit/stencil_cut.h"
 
 #include "jit/holes.h"
@@ -34,7 +34,7 @@ struct object {
 	struct {
 		ssize_t stencil;
 		int part;
-	} *sections;
+	} * sections;
 };
 
 static const char *const hole_names[] = {
@@ -131,8 +131,8 @@ static struct cut_stencil *find_stencil(struct cut *cut, const char *name)
 	return NULL;
 }
 
-static void add_part(
-	struct cut *cut, struct object *object, Elf_Scn *section, const char *name, int part)
+static void add_part(struct cut *cut, struct object *object, Elf_Scn *section,
+	const char *name, int part)
 {
 	struct cut_stencil *stencil = find_stencil(cut, name);
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -149,8 +149,8 @@ static void add_part(
 	if (stencil->parts[part].bytes)
 		die(1, "'%s' has a second stencil 'op_%s'", object->path, name);
 	if (data->d_size > UINT16_MAX)
-		die(1, "'%s': stencil 'op_%s' has %zu bytes: too many", object->path, name,
-			data->d_size);
+		die(1, "'%s': stencil 'op_%s' has %zu bytes: too many", object->path,
+			name, data->d_size);
 	stencil->parts[part].size = data->d_size;
 	stencil->parts[part].bytes = xmalloc(data->d_size + 1);
 	memcpy(stencil->parts[part].bytes, data->d_buf, data->d_size);
@@ -176,12 +176,16 @@ static void read_sections(struct cut *cut, struct object *object)
 		if (!(header.sh_flags & SHF_EXECINSTR) || header.sh_size == 0)
 			continue;
 		if (strncmp(name, HOT_PREFIX, strlen(HOT_PREFIX)) == 0)
-			add_part(cut, object, section, name + strlen(HOT_PREFIX), CUT_HOT);
+			add_part(
+				cut, object, section, name + strlen(HOT_PREFIX), CUT_HOT);
 		else if (strncmp(name, COLD_PREFIX, strlen(COLD_PREFIX)) == 0)
-			add_part(cut, object, section, name + strlen(COLD_PREFIX), CUT_COLD);
+			add_part(cut, object, section, name + strlen(COLD_PREFIX),
+				CUT_COLD);
 		else
-			die(1, "'%s': code in section '%s' is no stencil: inline it, or call "
-			       "it op_NAME",
+			die(1,
+				"'%s': code in section '%s' is no stencil: inline it, or "
+				"call "
+				"it op_NAME",
 				object->path, name);
 	}
 	if (!object->symbols)
@@ -196,8 +200,8 @@ static unsigned symbol_index(struct cut *cut, const char *name)
 		if (!cut->symbols[i].bytes && strcmp(cut->symbols[i].name, name) == 0)
 			return (unsigned)i;
 	}
-	cut->symbols = xreallocarray(
-		cut->symbols, cut->symbol_count + 1, sizeof(*cut->symbols));
+	cut->symbols =
+		xreallocarray(cut->symbols, cut->symbol_count + 1, sizeof(*cut->symbols));
 	symbol = cut->symbols + cut->symbol_count;
 	*symbol = (struct cut_symbol){.name = xstrdup(name)};
 	return (unsigned)cut->symbol_count++;
@@ -218,8 +222,8 @@ static unsigned literal_index(struct cut *cut, const struct object *object, size
 	}
 	if (!data)
 		die_elf(object);
-	cut->symbols = xreallocarray(
-		cut->symbols, cut->symbol_count + 1, sizeof(*cut->symbols));
+	cut->symbols =
+		xreallocarray(cut->symbols, cut->symbol_count + 1, sizeof(*cut->symbols));
 	symbol = cut->symbols + cut->symbol_count;
 	*symbol = (struct cut_symbol){
 		.name = xasprintf("literal_%zu_%zu", object->number, index),
@@ -292,19 +296,21 @@ static void resolve_section(struct cut *cut, const struct object *object,
 			cut_refuse(cut, stencil, hole->part, hole->offset,
 				"refers to another stencil, in section '%s'", name);
 		hole->class = object->sections[symbol->st_shndx].part == CUT_COLD
-			? STENCIL_COLD
-			: STENCIL_HOT;
+				      ? STENCIL_COLD
+				      : STENCIL_HOT;
 		return;
 	}
 	if (!(header.sh_flags & SHF_ALLOC) || header.sh_flags & SHF_WRITE ||
 		header.sh_type != SHT_PROGBITS) {
 		cut_refuse(cut, stencil, hole->part, hole->offset,
-			"refers to data in section '%s': a stencil has none of its own", name);
+			"refers to data in section '%s': a stencil has none of its own",
+			name);
 		return;
 	}
 	if (has_relocations(object, symbol->st_shndx)) {
 		cut_refuse(cut, stencil, hole->part, hole->offset,
-			"refers to a table of addresses in section '%s': a jump table?", name);
+			"refers to a table of addresses in section '%s': a jump table?",
+			name);
 		return;
 	}
 	hole->class = STENCIL_SYMBOL;
@@ -323,8 +329,7 @@ static void add_relocation(struct cut *cut, const struct object *object, size_t 
 	GElf_Sym symbol;
 	const char *name;
 
-	if (!gelf_getsym(
-		    object->symbols, (int)GELF_R_SYM(relocation->r_info), &symbol))
+	if (!gelf_getsym(object->symbols, (int)GELF_R_SYM(relocation->r_info), &symbol))
 		die_elf(object);
 	name = elf_strptr(object->elf, object->symbol_names, symbol.st_name);
 	if (!store_of((unsigned)GELF_R_TYPE(relocation->r_info), &hole.store)) {
@@ -364,7 +369,8 @@ static void read_relocations(struct cut *cut, const struct object *object)
 		Elf_Data *data;
 
 		section_name(object, section, &header);
-		if (header.sh_type != SHT_RELA || header.sh_info >= object->section_count ||
+		if (header.sh_type != SHT_RELA ||
+			header.sh_info >= object->section_count ||
 			object->sections[header.sh_info].stencil < 0)
 			continue;
 		data = elf_getdata(section, NULL);
@@ -405,7 +411,8 @@ static void release(struct cut *cut)
 
 		for (int k = 0; k < CUT_PARTS; k++) {
 			if (stencil->parts[k].insns)
-				cs_free(stencil->parts[k].insns, stencil->parts[k].insn_count);
+				cs_free(stencil->parts[k].insns,
+					stencil->parts[k].insn_count);
 			free(stencil->parts[k].bytes);
 		}
 		free(stencil->name);

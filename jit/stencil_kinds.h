@@ -1,4 +1,5 @@
-/* The kinds of holes, shared by the tool that cuts the stencils and the code that fills them. */
+/* The kinds of holes, shared by the tool that cuts the stencils and the code that fills
+ * them. */
 #ifndef JIT_STENCIL_KINDS_H
 #define JIT_STENCIL_KINDS_H
 

@@ -1,7 +1,8 @@
-/* The rules a stencil must keep, checked on its instructions. They are what makes code that
- * was cut from functions safe to string together: control leaves by jumps to continuations
- * only, the stack is as deep at each exit as at the entry, calls find it aligned, and rbp is
- * the frame pointer of the code object from its prologue to its end. */
+/* The rules a stencil must keep, checked on its instructions. They are what makes code
+ * that was cut from functions safe to string together: control leaves by jumps to
+ * continuations only, the stack is as deep at each exit as at the entry, calls find it
+ * aligned, and rbp is the frame pointer of the code object from its prologue to its end.
+ */
 #include "jit/stencil_cut.h"
 
 #include "jit/holes.h"
@@ -25,16 +26,17 @@ struct lint {
 	struct place {
 		int part;
 		size_t index;
-	} *work;
+	} * work;
 	size_t work_count;
 	bool misaligned; /* a call finds the stack 8 bytes off */
 	bool quiet;	 /* only find out whether a call is misaligned */
 };
 
-#define refuse(lint, part, offset, ...)                                              \
-	do {                                                                         \
-		if (!(lint)->quiet)                                                  \
-			cut_refuse((lint)->cut, (lint)->stencil, part, offset, __VA_ARGS__); \
+#define refuse(lint, part, offset, ...)                                        \
+	do {                                                                   \
+		if (!(lint)->quiet)                                            \
+			cut_refuse((lint)->cut, (lint)->stencil, part, offset, \
+				__VA_ARGS__);                                  \
 	} while (0)
 
 static const cs_insn *insn_at(const struct lint *lint, struct place place)
@@ -47,7 +49,8 @@ static bool in_group(const struct lint *lint, const cs_insn *insn, uint8_t group
 	return cs_insn_group(lint->cut->capstone, insn, group);
 }
 
-static bool writes(const struct lint *lint, const cs_insn *insn, const uint16_t *registers)
+static bool writes(
+	const struct lint *lint, const cs_insn *insn, const uint16_t *registers)
 {
 	cs_regs read, written;
 	uint8_t read_count, write_count;
@@ -128,8 +131,9 @@ static void check_jump(struct lint *lint, struct place place, int depth)
 		if (hole || operand->mem.base == X86_REG_INVALID ||
 			operand->mem.base == X86_REG_RIP ||
 			operand->mem.index != X86_REG_INVALID)
-			refuse(lint, place.part, insn->address, "jumps through a table: %s %s",
-				insn->mnemonic, insn->op_str);
+			refuse(lint, place.part, insn->address,
+				"jumps through a table: %s %s", insn->mnemonic,
+				insn->op_str);
 		leave(lint, place, depth);
 	} else if (!hole) {
 		go(lint, place, place.part, (uint64_t)operand->imm, depth);
@@ -159,7 +163,8 @@ static void check_call(struct lint *lint, struct place place, int depth)
 	if (depth % STACK_ALIGN != 0) {
 		lint->misaligned = true;
 		refuse(lint, place.part, insn->address,
-			"calls with the stack off by %d bytes and a frame that cannot be padded",
+			"calls with the stack off by %d bytes and a frame that cannot be "
+			"padded",
 			depth % STACK_ALIGN);
 	}
 	if (operand->type != X86_OP_IMM)
@@ -171,7 +176,8 @@ static void check_call(struct lint *lint, struct place place, int depth)
 	}
 	if (continuation(hole) < HOLES_COUNT)
 		refuse(lint, place.part, insn->address,
-			"calls continuation '%s': only jumps may go there (does the address of "
+			"calls continuation '%s': only jumps may go there (does the "
+			"address of "
 			"a local variable escape?)",
 			cut_hole_name(lint->cut, hole));
 	else if (hole->class == STENCIL_HOLE && hole->index < HOLES_DATA_COUNT)
@@ -186,7 +192,8 @@ static void check_call(struct lint *lint, struct place place, int depth)
 /* How an instruction that is no jump and no call changes the stack's depth. */
 static int stack_effect(struct lint *lint, struct place place)
 {
-	static const uint16_t stack[] = {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL, 0};
+	static const uint16_t stack[] = {
+		X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL, 0};
 	const cs_insn *insn = insn_at(lint, place);
 	const cs_x86 *x86 = &insn->detail->x86;
 	/* Capstone's AT&T order: source, then destination. */
@@ -231,17 +238,19 @@ static void step(struct lint *lint, struct place place)
 			return;
 	} else if (in_group(lint, insn, CS_GRP_CALL)) {
 		check_call(lint, place, depth);
-	} else if (in_group(lint, insn, CS_GRP_RET) || in_group(lint, insn, CS_GRP_IRET)) {
+	} else if (in_group(lint, insn, CS_GRP_RET) ||
+		   in_group(lint, insn, CS_GRP_IRET)) {
 		return; /* refused by check_instruction() */
 	} else if (insn->id == X86_INS_UD2) {
 		return;
 	}
 	after = in_group(lint, insn, CS_GRP_JUMP) || in_group(lint, insn, CS_GRP_CALL)
-		? depth
-		: depth + stack_effect(lint, place);
+			? depth
+			: depth + stack_effect(lint, place);
 	if (after < 0 || after > MAX_DEPTH) {
-		refuse(lint, place.part, insn->address, "takes more from the stack than it put: "
-							"%s %s",
+		refuse(lint, place.part, insn->address,
+			"takes more from the stack than it put: "
+			"%s %s",
 			insn->mnemonic, insn->op_str);
 		return;
 	}
@@ -259,8 +268,8 @@ static void walk(struct lint *lint)
 		for (size_t k = 0; k < parts[i].insn_count; k++)
 			lint->depths[i][k] = UNKNOWN;
 	}
-	lint->work = xcalloc(parts[0].insn_count + parts[1].insn_count + 1,
-		sizeof(*lint->work));
+	lint->work = xcalloc(
+		parts[0].insn_count + parts[1].insn_count + 1, sizeof(*lint->work));
 	lint->work_count = 0;
 	if (parts[CUT_HOT].insn_count > 0) {
 		lint->depths[CUT_HOT][0] = 0;
@@ -276,7 +285,8 @@ static void walk(struct lint *lint)
 /* What holds for an instruction wherever it stands. */
 static void check_instruction(struct lint *lint, struct place place)
 {
-	static const uint16_t frame[] = {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, 0};
+	static const uint16_t frame[] = {
+		X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, 0};
 	const cs_insn *insn = insn_at(lint, place);
 	const cs_x86 *x86 = &insn->detail->x86;
 	const struct cut_hole *hole = cut_hole_in(lint->stencil, place.part, insn);
@@ -286,8 +296,8 @@ static void check_instruction(struct lint *lint, struct place place)
 			"returns: a stencil ends in a jump to a continuation");
 	if (writes(lint, insn, frame) || insn->id == X86_INS_LEAVE ||
 		insn->id == X86_INS_ENTER)
-		refuse(lint, place.part, insn->address, "writes rbp: %s %s", insn->mnemonic,
-			insn->op_str);
+		refuse(lint, place.part, insn->address, "writes rbp: %s %s",
+			insn->mnemonic, insn->op_str);
 	for (uint8_t i = 0; i < x86->op_count; i++) {
 		if (x86->operands[i].type == X86_OP_MEM &&
 			x86->operands[i].mem.base == X86_REG_RIP &&
@@ -326,7 +336,8 @@ static void check_hole(struct lint *lint, const struct cut_hole *hole)
 		const cs_x86_encoding *encoding = &insn->detail->x86.encoding;
 		size_t at;
 
-		if (hole->offset < insn->address || hole->offset >= insn->address + insn->size)
+		if (hole->offset < insn->address ||
+			hole->offset >= insn->address + insn->size)
 			continue;
 		at = hole->offset - insn->address;
 		if ((encoding->disp_offset && at == encoding->disp_offset &&
@@ -345,9 +356,9 @@ static void check_hole(struct lint *lint, const struct cut_hole *hole)
 		cut_hole_name(lint->cut, hole));
 }
 
-/* gcc makes frames in words under -mpreferred-stack-boundary=3. One that is made and undone
- * by `sub $N, %rsp` and `add $N, %rsp` alone can be made 8 bytes larger: what lies in it is
- * addressed from its lower end, and a stencil has no arguments above it. */
+/* gcc makes frames in words under -mpreferred-stack-boundary=3. One that is made and
+ * undone by `sub $N, %rsp` and `add $N, %rsp` alone can be made 8 bytes larger: what lies
+ * in it is addressed from its lower end, and a stencil has no arguments above it. */
 static bool pad_frame(struct cut *cut, struct cut_stencil *stencil)
 {
 	enum { IMM8_SIZE = 4, IMM8_AT = 3, IMM8_MAX = 0x78 };
@@ -359,10 +370,13 @@ static bool pad_frame(struct cut *cut, struct cut_stencil *stencil)
 
 			for (size_t k = 0; k < part->insn_count; k++) {
 				const cs_insn *insn = part->insns + k;
-				/* REX.W 83 /5 or /0 with rsp, and one byte of immediate. */
+				/* REX.W 83 /5 or /0 with rsp, and one byte of immediate.
+				 */
 				bool adjusts = insn->size == IMM8_SIZE &&
-					insn->bytes[0] == 0x48 && insn->bytes[1] == 0x83 &&
-					(insn->bytes[2] == 0xec || insn->bytes[2] == 0xc4);
+					       insn->bytes[0] == 0x48 &&
+					       insn->bytes[1] == 0x83 &&
+					       (insn->bytes[2] == 0xec ||
+						       insn->bytes[2] == 0xc4);
 
 				if (insn->id == X86_INS_PUSH || insn->id == X86_INS_POP ||
 					(insn->id == X86_INS_LEA &&
@@ -372,8 +386,8 @@ static bool pad_frame(struct cut *cut, struct cut_stencil *stencil)
 					continue;
 				if (frame == 0)
 					frame = insn->bytes[IMM8_AT];
-				if (insn->bytes[IMM8_AT] != frame || frame % STACK_ALIGN != 8 ||
-					frame > IMM8_MAX - 8)
+				if (insn->bytes[IMM8_AT] != frame ||
+					frame % STACK_ALIGN != 8 || frame > IMM8_MAX - 8)
 					return false;
 				if (write)
 					part->bytes[insn->address + IMM8_AT] += 8;

@@ -1,5 +1,5 @@
-/* Writes the generated header: the enum of stencils, and under STENCIL_TABLE their bytes with
- * the disassembly beside them, so that a change of a stencil can be read. */
+/* Writes the generated header: the enum of stencils, and under STENCIL_TABLE their bytes
+ * with the disassembly beside them, so that a change of a stencil can be read. */
 #include "jit/stencil_cut.h"
 
 #include "jit/holes.h"
@@ -47,7 +47,9 @@ static void write_symbols(FILE *out, const struct cut *cut)
 		const struct cut_symbol *symbol = cut->symbols + i;
 
 		if (!symbol->bytes) {
-			fprintf(out, "extern const char stencil_symbol_%zu[] __asm__(\"%s\");\n",
+			fprintf(out,
+				"extern const char stencil_symbol_%zu[] "
+				"__asm__(\"%s\");\n",
 				i, symbol->name);
 			continue;
 		}
@@ -72,8 +74,8 @@ static void write_instruction(FILE *out, const struct cut *cut,
 
 	fputc('\t', out);
 	write_bytes(out, stencil->parts[part].bytes + insn->address, insn->size);
-	fprintf(out, " /* %3llx: %s %s", (unsigned long long)insn->address, insn->mnemonic,
-		insn->op_str);
+	fprintf(out, " /* %3llx: %s %s", (unsigned long long)insn->address,
+		insn->mnemonic, insn->op_str);
 	if (hole && (hole->class == STENCIL_HOT || hole->class == STENCIL_COLD))
 		fprintf(out, " [%s+%#llx]", cut_hole_name(cut, hole),
 			(unsigned long long)(hole->addend + 4));
@@ -99,7 +101,8 @@ static void write_stencil(FILE *out, const struct cut *cut, size_t index)
 			write_instruction(
 				out, cut, stencil, i, stencil->parts[i].insns + k);
 	}
-	fprintf(out, "};\nstatic const struct stencil_hole stencil_holes_%zu[] = {\n", index);
+	fprintf(out, "};\nstatic const struct stencil_hole stencil_holes_%zu[] = {\n",
+		index);
 	for (size_t i = 0; i < stencil->hole_count; i++) {
 		const struct cut_hole *hole = stencil->holes + i;
 
@@ -118,7 +121,8 @@ static void write_table(FILE *out, const struct cut *cut)
 		const struct cut_stencil *stencil = cut->stencils + i;
 
 		fprintf(out,
-			"\t{\"%s\", stencil_bytes_%zu, %zu, %zu, %zu, %zu, stencil_holes_%zu},\n",
+			"\t{\"%s\", stencil_bytes_%zu, %zu, %zu, %zu, %zu, "
+			"stencil_holes_%zu},\n",
 			stencil->name, i, stencil->parts[CUT_HOT].size,
 			stencil->parts[CUT_COLD].size, stencil_drop_size(cut, stencil),
 			stencil->hole_count, i);
