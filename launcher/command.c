@@ -33,7 +33,8 @@ static int find_file(struct command *command, const char *search_path, const cha
 		warn("cannot execute '': the command's name is empty");
 		return STATUS_NOT_FOUND;
 	}
-	if (strchr(word, '/')) {
+	/* Directories along PATH are passed over, but these two are meant as what they are. */
+	if (strchr(word, '/') || !strcmp(word, ".") || !strcmp(word, "..")) {
 		command->file = xstrdup(word);
 		error = lookup_check(word);
 	} else {

@@ -7,7 +7,7 @@ failures=0
 check() {
 	case_name=$1
 	shift
-	if "$@" >check.log 2>&1; then
+	if ("$@") >check.log 2>&1; then
 		echo "PASS: $case_name"
 	else
 		echo "FAIL: $case_name"
