@@ -7,8 +7,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "launcher/again.h"
 #include "launcher/base.h"
 #include "launcher/command.h"
+#include "launcher/gdb.h"
 #include "launcher/launch.h"
 #include "launcher/machine.h"
 #include "launcher/options.h"
@@ -25,6 +27,7 @@ static const struct subcommand {
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
 	{"annotate", annotate_main},
+	{"gdb", gdb_main},
 	{"jit", jit_main},
 };
 
@@ -47,6 +50,26 @@ static int print_plan(const struct plan *plan, enum options_plan format)
 	return 0;
 }
 
+static int execute_plan(struct plan *plan, const struct options *options)
+{
+	int status = options->plan == PLAN_RUN ? launch(plan)
+					       : print_plan(plan, options->plan);
+
+	plan_release(plan);
+	return status;
+}
+
+static int run_again(const struct options *options)
+{
+	struct plan plan;
+	int status = again_plan(&plan, options);
+
+	if (!status)
+		return execute_plan(&plan, options);
+	plan_release(&plan);
+	return status;
+}
+
 static int run_command(int argc, char **argv)
 {
 	struct options options;
@@ -55,6 +78,8 @@ static int run_command(int argc, char **argv)
 	struct plan plan;
 
 	options_parse(&options, argc, argv);
+	if (options.again)
+		return run_again(&options);
 	machine_read(&machine, environ);
 	int status = command_find(&command, &machine, options.command);
 	if (status) {
@@ -65,10 +90,7 @@ static int run_command(int argc, char **argv)
 	plan_make(&plan, &options, &machine, &command);
 	command_release(&command);
 	machine_release(&machine);
-	status = options.plan == PLAN_RUN ? launch(&plan)
-					  : print_plan(&plan, options.plan);
-	plan_release(&plan);
-	return status;
+	return execute_plan(&plan, &options);
 }
 
 int main(int argc, char **argv)

@@ -24,6 +24,21 @@ LAUNCHER_OBJECTS := $(addprefix $(O)/launcher/, \
 	sibling.o \
 	strv.o \
 )
+
+# RUN directories
+LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
+	elf_file.o \
+	run.o \
+	run_facts.o \
+	run_file.o \
+	run_info.o \
+	run_json.o \
+)
+# gdb
+LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
+	again.o \
+	gdb.o \
+)
 LAUNCHER_LIBS := -ljansson
 
 # The sanitizers' runtimes cannot be linked statically.
@@ -51,3 +66,12 @@ $(O)/launcher/shebang_test: $(addprefix $(O)/launcher/, \
 
 $(LAUNCHER_TESTS):
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
+
+# gdb's extension lies beside the program, where `stablerun gdb` looks for it.
+GDB_EXTENSION := $(patsubst launcher/%,$(O)/%,$(wildcard launcher/gdb/*.py launcher/gdb/*/*.py))
+
+$(O)/gdb/%.py: launcher/gdb/%.py
+	@mkdir -p $(@D)
+	cp $< $@
+
+PROGRAMS += $(GDB_EXTENSION)

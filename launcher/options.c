@@ -11,7 +11,8 @@
 #include "launcher/base.h"
 
 enum {
-	OPTION_SEED = 256,
+	OPTION_AGAIN = 256,
+	OPTION_SEED,
 	OPTION_RULE,
 	OPTION_ENV,
 	OPTION_CPU,
@@ -24,6 +25,7 @@ enum {
 static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"force", no_argument, NULL, 'f'},
+	{"again", required_argument, NULL, OPTION_AGAIN},
 	{"seed", optional_argument, NULL, OPTION_SEED},
 	{"rule", required_argument, NULL, OPTION_RULE},
 	{"env", required_argument, NULL, OPTION_ENV},
@@ -42,6 +44,8 @@ static const char usage[] =
 	"\n"
 	"  -o, --output=RUN   keep the run in the directory RUN\n"
 	"  -f, --force        with -o: replace an existing RUN\n"
+	"      --again=RUN    launch as the kept RUN was: its program, arguments,\n"
+	"                     environment and limits\n"
 	"      --seed[=N]     deterministic randomness, from the number N (default 0)\n"
 	"      --rule=NAME    use the rule NAME for the runtime; none: no rule\n"
 	"      --env=MODE     pinned: sorted, volatile variables dropped, stack padded\n"
@@ -123,6 +127,7 @@ static void parse_option(struct options *options, int option)
 	switch (option) {
 	case 'o': options->run = optarg; break;
 	case 'f': options->force = true; break;
+	case OPTION_AGAIN: options->again = optarg; break;
 	case OPTION_SEED:
 		options->seeded = true;
 		if (optarg)
@@ -192,6 +197,6 @@ void options_parse(struct options *options, int argc, char **argv)
 	if (options->force && !options->run)
 		die(STATUS_TROUBLE, "option '-f' needs '-o RUN'");
 	refuse_unbuilt(options);
-	if (!options->command_count)
+	if (!options->command_count && !options->again)
 		die(STATUS_TROUBLE, "no command given; try 'stablerun --help'");
 }

@@ -25,6 +25,7 @@ struct options {
 	const char *rule; /* --rule: a name, "none", or NULL to find it */
 	enum options_env env;
 	int cpu; /* --cpu, or -1 */
+	const char *again; /* --again: the kept RUN whose plan is made once more */
 	enum options_place place;
 	bool place_given; /* --place was on the command line */
 	enum options_plan plan;

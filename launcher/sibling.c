@@ -14,7 +14,7 @@
 
 /* This program's own path: from /proc, or where that is not mounted as it was executed.
  */
-static char *own_path(void)
+char *sibling_own_path(void)
 {
 	char path[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -29,7 +29,7 @@ static char *own_path(void)
 
 char *sibling_find(const char *name)
 {
-	cleanup_free char *directory = own_path();
+	cleanup_free char *directory = sibling_own_path();
 	char *slash = strrchr(directory, '/');
 
 	const char *root = slash ? "" : ".";

@@ -11,4 +11,7 @@ int jit_main(int argc, char **argv);
  * message. */
 char *sibling_find(const char *name);
 
+/* The path of this program. Returns owned. */
+char *sibling_own_path(void);
+
 #endif

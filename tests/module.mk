@@ -7,20 +7,24 @@ check: deps
 
 # The programs that run_NAME, perf_NAME and dbg_NAME know.
 python_programs := $(wildcard tests/*.py tests/bench/*.py tests/programs/*.py)
-python_program = $(or $(firstword $(filter %/$*.py,$(python_programs))),$(error \
-	no Python program '$*' under tests/; there are: $(sort $(basename $(notdir $(python_programs))))))
+python_names := $(sort $(basename $(notdir $(python_programs))))
+python_program = $(firstword $(filter %/$*.py,$(python_programs)))
+# Static patterns: an implicit run_% would also claim every file whose name begins so.
+run_targets := $(addprefix run_,$(python_names))
+perf_targets := $(addprefix perf_,$(python_names))
+dbg_targets := $(addprefix dbg_,$(python_names))
 
 # make run_NAME: runs NAME.py under the jit at stable addresses. ARGS= are options of the jit,
 # INPUT= arguments of the program.
-run_%: programs
+$(run_targets): run_%: programs
 	@$(O)/stablerun -- $(O)/jit $(ARGS) $(python_program) $(INPUT)
 
 # make perf_NAME: records it, collects what belongs to the run and shows where the time went.
-perf_%: programs
+$(perf_targets): perf_%: programs
 	@tests/bench/profile $(O) $(python_program) "$(ARGS)" "$(INPUT)"
 
 # make dbg_NAME: gdb on it, at the addresses of the other recipes.
-dbg_%: programs
+$(dbg_targets): dbg_%: programs
 	@$(O)/stablerun gdb -- $(O)/jit $(ARGS) $(python_program) $(INPUT)
 
 # make demo: the main job on n-body, from installing what is missing to the hottest listing.
@@ -40,4 +44,4 @@ TEST_PROGRAMS += $(O)/tests/bench/measure
 $(O)/tests/bench/measure: $(MEASURE_OBJECTS)
 	$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
 
-.PHONY: check demo bench
+.PHONY: check demo bench $(run_targets) $(perf_targets) $(dbg_targets)
