@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "launcher/base.h"
@@ -23,6 +24,7 @@ int lookup_check(const char *path)
 
 const char *lookup_describe(const char *path, int error)
 {
+	struct statvfs file_system;
 	struct stat status;
 
 	if (error == EISDIR)
@@ -33,6 +35,8 @@ const char *lookup_describe(const char *path, int error)
 		return "it is not a regular file";
 	if (!(status.st_mode & 0111))
 		return "it is not executable (chmod +x)";
+	if (!statvfs(path, &file_system) && file_system.f_flag & ST_NOEXEC)
+		return "its file system is mounted noexec";
 	return strerror(error);
 }
 

@@ -17,6 +17,7 @@ LAUNCHER_OBJECTS := $(addprefix $(O)/launcher/, \
 	options.o \
 	pad.o \
 	plan.o \
+	plan_block.o \
 	plan_json.o \
 	plan_text.o \
 	quote.o \
