@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -46,20 +47,27 @@ static int set_limits(const struct plan *plan)
 	return 0;
 }
 
+static bool has_persona(const struct plan *plan)
+{
+	int persona = personality(PERSONA_READ);
+
+	return persona >= 0 && (unsigned)persona == plan->persona;
+}
+
 static int set_persona(const struct plan *plan)
 {
-	if (plan->place != PLACE_PERSONALITY)
+	/* Inherited flags need no setting, which a filter might refuse. */
+	if (plan->place != PLACE_PERSONALITY || has_persona(plan))
 		return 0;
 	if (personality(plan->persona) < 0) {
 		warn("cannot set personality %#lx: %s", plan->persona, strerror(errno));
 		return STATUS_TROUBLE;
 	}
 	/* A filter may answer success and do nothing: only reading it back tells. */
-	int persona = personality(PERSONA_READ);
-	if (persona >= 0 && (unsigned)persona == plan->persona)
+	if (has_persona(plan))
 		return 0;
 	warn("cannot set personality %#lx: it reads back as %#x", plan->persona,
-		(unsigned)persona);
+		(unsigned)personality(PERSONA_READ));
 	return STATUS_TROUBLE;
 }
 
