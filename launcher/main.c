@@ -21,7 +21,8 @@ const char program_name[] = "stablerun";
 
 /* A row for each subcommand; `run` gets the vector from the subcommand's name on, so that
  * getopt finds what it expects in argv[0], and returns the exit status. A row exists once
- * its file does; the prototype stands in that file's header. */
+ * its file does; the prototype stands in that file's header, and the subcommand in
+ * stablerun.1. */
 static const struct subcommand {
 	const char *name;
 	int (*run)(int argc, char **argv);

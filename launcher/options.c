@@ -22,6 +22,7 @@ enum {
 	OPTION_HELP,
 };
 
+/* Each of these stands in the summary below and in stablerun.1. */
 static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"force", no_argument, NULL, 'f'},
