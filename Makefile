@@ -57,6 +57,11 @@ include tests/module.mk
 programs: $(PROGRAMS)
 test-programs: $(TEST_PROGRAMS)
 
+# build/jit and build/annotate are programs: the objects of those folders are in $(O)/obj/.
+$(O)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

@@ -1,0 +1,8 @@
+/* Names of C++ and of Rust's older scheme as programmers write them. */
+#ifndef ANNOTATE_DEMANGLE_H
+#define ANNOTATE_DEMANGLE_H
+
+/* Returns owned, or NULL where `name` is not mangled or cannot be read. */
+char *demangle(const char *name);
+
+#endif

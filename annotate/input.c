@@ -1,0 +1,391 @@
+/* Gathering what belongs to a recording. */
+#include "annotate/input.h"
+#include "launcher/base.h"
+#include "launcher/run.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	ANCESTORS = 64, /* asked for inherited code */
+};
+
+static bool exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* Takes `path`; returns it where the file is there, or NULL. */
+static char *if_there(char *path)
+{
+	if (exists(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* The directory in which files of the recording stand side by side. */
+static char *beside(const struct input *input)
+{
+	if (input->directory)
+		return xstrdup(input->directory);
+	cleanup_free char *copy = xstrdup(input->data_path);
+	return xstrdup(dirname(copy));
+}
+
+static char *find_dump(
+	struct input *input, struct process *process, const struct input_options *options)
+{
+	cleanup_free char *place = beside(input);
+	char *found = NULL;
+
+	if (process->dump_path) {
+		const char *name = strrchr(process->dump_path, '/');
+		name = name ? name + 1 : process->dump_path;
+		found = if_there(xasprintf("%s/%s", place, name));
+		if (!found)
+			found = if_there(
+				xasprintf("%s%s", options->symfs ? options->symfs : "",
+					process->dump_path));
+	}
+	if (!found)
+		found = if_there(xasprintf("%s/jit-%u.dump", place, process->pid));
+	return found;
+}
+
+static char *find_map(
+	struct input *input, struct process *process, const struct input_options *options)
+{
+	cleanup_free char *place = beside(input);
+	uint32_t pids[] = {process->pid, process->namespace_pid};
+	struct stat status;
+	char *found = NULL;
+
+	for (size_t i = 0; !found && i < ARRAY_SIZE(pids); i++) {
+		if (!pids[i])
+			continue;
+		if (options->map && stat(options->map, &status) == 0 &&
+			S_ISDIR(status.st_mode))
+			found = if_there(
+				xasprintf("%s/perf-%u.map", options->map, pids[i]));
+		if (!found)
+			found = if_there(xasprintf("%s/perf-%u.map", place, pids[i]));
+		if (!found && !input->directory)
+			found = if_there(xasprintf("%s/tmp/perf-%u.map",
+				options->symfs ? options->symfs : "", pids[i]));
+	}
+	return found;
+}
+
+/* --map=FILE: for the process its name tells, or, named otherwise, for every one. */
+static bool map_is_for(const char *path, const struct input *input, uint32_t pid)
+{
+	const char *name = strrchr(path, '/');
+	unsigned named;
+	int length = 0;
+
+	name = name ? name + 1 : path;
+	if (sscanf(name, "perf-%u.map%n", &named, &length) != 1 || name[length])
+		return true;
+	return named == pid || !machine_process(&input->machine, named, UINT64_MAX);
+}
+
+static char *find_final(struct input *input, struct process *process)
+{
+	char *found = NULL;
+
+	if (!input->directory)
+		return NULL;
+	found = if_there(xasprintf("%s/code-%u.elf", input->directory, process->pid));
+	if (!found && (input->run_pid == process->pid || !input->run_pid))
+		found = if_there(xasprintf("%s/code.elf", input->directory));
+	return found;
+}
+
+static void warn_map(
+	const struct input *input, const struct code_set *set, struct warnings *warnings)
+{
+	const struct perfmap *map = set->map;
+
+	if (map->bad)
+		warnings_add(warnings,
+			"'%s': %zu malformed lines left out, the first is line %zu",
+			set->map_path, map->bad, map->first_bad);
+	if (set->overlaps && !set->dump)
+		warnings_add(warnings,
+			"'%s': %zu entries overlap others: addresses were used again and "
+			"a "
+			"perf map does not say when; the last entry counts",
+			set->map_path, set->overlaps);
+	if (!input->directory && map->file.owner != geteuid() && map->file.owner != 0)
+		warnings_add(warnings, "'%s' belongs to another user (%u)", set->map_path,
+			map->file.owner);
+}
+
+static void add_dump(struct code_set *set, char *path, const struct process *process,
+	struct warnings *warnings)
+{
+	struct fault fault;
+
+	if (!process->dump_path)
+		warnings_add(warnings,
+			"no mapping marks '%s': it is used because of its name", path);
+	cleanup_free char *shown = xstrdup(path);
+	if (code_set_add_dump(set, path, &fault) < 0) {
+		warnings_add(warnings, "cannot read '%s': %s", shown, fault.text);
+		warnings->incomplete = true;
+	} else if (set->dump->cut) {
+		warnings_add(warnings, "'%s': %s; %zu code objects before it are used",
+			shown, set->dump->fault.text, set->dump_count);
+		warnings->incomplete = true;
+	}
+}
+
+/* The runtime's clock and perf's must be one; else times mean nothing. */
+static void check_stamps(
+	struct input *input, struct code_set *set, struct warnings *warnings)
+{
+	const struct machine *machine = &input->machine;
+
+	if (!set->dump_count || !input->last_sample)
+		return;
+	if (machine->untimed) {
+		warnings_add(warnings,
+			"'%s' has no time stamps: addresses used again are not told "
+			"apart",
+			input->data_path);
+		code_set_ignore_stamps(set);
+		return;
+	}
+	bool apart = set->first_stamp > input->last_sample;
+	if (set->dump->arch_stamps && machine->time_mult && apart) {
+		code_set_convert_stamps(
+			set, machine->time_zero, machine->time_mult, machine->time_shift);
+		apart = set->first_stamp > input->last_sample;
+	}
+	/* Stamps long before every sample are as wrong, unless code was merely old: a
+	 * process can be recorded late, but not before the machine's clock began. */
+	if (!apart)
+		return;
+	warnings_add(warnings,
+		"'%s' and '%s' were stamped with different clocks (0 of %zu code objects "
+		"matched in time); times are ignored. Record with 'perf record -k mono'",
+		set->dump_path, input->data_path, set->dump_count);
+	code_set_ignore_stamps(set);
+}
+
+static void add_code(struct input *input, struct process *process,
+	const struct input_options *options, struct warnings *warnings)
+{
+	struct fault fault;
+	char *dump = find_dump(input, process, options);
+	char *final = find_final(input, process);
+	char *map = NULL;
+
+	if (options->map && exists(options->map) &&
+		map_is_for(options->map, input, process->pid)) {
+		struct stat status;
+		if (stat(options->map, &status) == 0 && !S_ISDIR(status.st_mode))
+			map = xstrdup(options->map);
+	}
+	if (!map)
+		map = find_map(input, process, options);
+	if (!dump && process->dump_path)
+		warnings_add(warnings,
+			"the jitdump '%s' of process %u is gone: its code has no names%s",
+			process->dump_path, process->pid,
+			map ? " but those of its map" : "");
+	if (!dump && !map && !final)
+		return;
+
+	struct code_set *set = code_set_new(process->pid);
+	if (dump)
+		add_dump(set, dump, process, warnings);
+	if (map) {
+		cleanup_free char *shown = xstrdup(map);
+		if (code_set_add_map(set, map, &fault) < 0)
+			warnings_add(warnings, "cannot read '%s': %s", shown, fault.text);
+	}
+	if (final) {
+		cleanup_free char *shown = xstrdup(final);
+		if (code_set_add_final(set, final, &fault) < 0) {
+			warnings_add(warnings, "cannot read '%s': %s", shown, fault.text);
+			warnings->incomplete = true;
+		}
+	}
+	check_stamps(input, set, warnings);
+	code_set_index(set);
+	if (set->map)
+		warn_map(input, set, warnings);
+	process->code = set;
+	input->sets =
+		xreallocarray(input->sets, input->set_count + 1, sizeof(*input->sets));
+	input->sets[input->set_count++] = set;
+}
+
+static void note_sample_times(struct input *input)
+{
+	struct perfdata_record record;
+
+	input->first_sample = UINT64_MAX;
+	perfdata_rewind(&input->data);
+	while (perfdata_next(&input->data, &record)) {
+		if (record.type != PERFDATA_SAMPLE)
+			continue;
+		uint64_t type = record.attr->sample_type;
+		if (!(type & ATTR_TIME))
+			continue;
+		bytes_skip(&record.body,
+			(uint64_t)(8 * (!!(type & ATTR_IDENTIFIER) + !!(type & ATTR_IP) +
+					       !!(type & ATTR_TID))));
+		uint64_t time = bytes_u64(&record.body);
+		if (time < input->first_sample)
+			input->first_sample = time;
+		if (time > input->last_sample)
+			input->last_sample = time;
+	}
+}
+
+static int find_data(struct input *input, struct warnings *warnings, struct fault *fault)
+{
+	struct stat status;
+
+	if (stat(input->path, &status) < 0 && strcmp(input->path, "-") != 0)
+		return fault_set(fault, "%s", strerror(errno));
+	if (strcmp(input->path, "-") == 0 || !S_ISDIR(status.st_mode)) {
+		input->data_path = xstrdup(input->path);
+		return 0;
+	}
+	input->directory = xstrdup(input->path);
+	input->data_path = xasprintf("%s/perf.data", input->path);
+	cleanup_free char *json = xasprintf("%s/run.json", input->path);
+	cleanup_free char *parts = xasprintf("%s/data", input->path);
+	if (!exists(json) && exists(parts))
+		return fault_set(fault, "it is perf's directory format ('perf record "
+					"--threads'), which is not read");
+	if (!exists(json) && !exists(input->data_path))
+		return fault_set(
+			fault, "it is no RUN: it has neither run.json nor perf.data");
+	if (!exists(json))
+		return 0;
+	struct run run;
+	char message[RUN_MESSAGE];
+	if (run_open(&run, input->path, message) < 0) {
+		warnings_add(warnings, "%s", message);
+		warnings->incomplete = true;
+		return 0;
+	}
+	input->run_pid = (uint32_t)run.info.pid;
+	for (size_t i = 0; i < run.info.lost_code.count; i++)
+		warnings_add(warnings, "code was lost: %s", run.info.lost_code.items[i]);
+	int result = 0;
+	if (!exists(input->data_path))
+		result = fault_set(fault, "the RUN has no samples%s%s",
+			run.info.no_samples ? ": " : "",
+			run.info.no_samples ? run.info.no_samples : "");
+	run_close(&run);
+	return result;
+}
+
+int input_open(struct input *input, const char *path, const struct input_options *options,
+	struct modules *modules, struct warnings *warnings, struct fault *fault)
+{
+	*input = (struct input){.path = xstrdup(path), .modules = modules};
+	if (find_data(input, warnings, fault) < 0 ||
+		perfdata_open(&input->data, input->data_path, fault) < 0) {
+		input_close(input);
+		return -1;
+	}
+	machine_read(&input->machine, &input->data);
+	note_sample_times(input);
+	if (input->data.cut) {
+		warnings_add(warnings, "'%s': %s; what stands before it is shown",
+			input->data_path, input->data.fault.text);
+		warnings->incomplete = true;
+	}
+	for (size_t i = 0; i < input->machine.all_count; i++) {
+		struct process *process = input->machine.all[i];
+		/* Kernel threads and pid 0 map nothing. */
+		if (process->maps.count && !process->code)
+			add_code(input, process, options, warnings);
+	}
+	input->lost = input->machine.lost + input->machine.lost_samples;
+	return 0;
+}
+
+void input_close(struct input *input)
+{
+	for (size_t i = 0; i < input->set_count; i++)
+		code_set_free(input->sets[i]);
+	free(input->sets);
+	machine_release(&input->machine);
+	perfdata_close(&input->data);
+	free(input->path);
+	free(input->directory);
+	free(input->data_path);
+	*input = (struct input){0};
+}
+
+struct code_place *input_code(const struct process *process, uint64_t address,
+	uint64_t time, struct spans_validity *validity, bool *late)
+{
+	*late = false;
+	for (int depth = 0; process && depth < ANCESTORS; depth++) {
+		struct code_place *place = process->code
+						   ? code_set_find(process->code, address,
+							     time, validity, late)
+						   : NULL;
+		if (place || (process->exec && time >= process->exec))
+			return place;
+		if (process->from < time)
+			time = process->from;
+		process = process->parent;
+		validity = NULL;
+	}
+	return NULL;
+}
+
+/* perf lists build-ids by path where the mappings do not carry them. */
+static void look_up_build_id(struct input *input, struct mapping *mapping)
+{
+	for (size_t i = 0; i < input->data.build_id_count; i++) {
+		const struct perfdata_build_id *entry = &input->data.build_ids[i];
+		if (strcmp(entry->path, mapping->path) != 0)
+			continue;
+		memcpy(mapping->build_id, entry->id, entry->size);
+		mapping->build_id_size = entry->size;
+		return;
+	}
+}
+
+struct module *input_module(struct input *input, struct mapping *mapping)
+{
+	if (mapping->module)
+		return mapping->module;
+	if (!mapping->build_id_size)
+		look_up_build_id(input, mapping);
+	mapping->module = modules_get(input->modules, mapping->path, mapping->build_id,
+		mapping->build_id_size, false);
+	module_load(input->modules, mapping->module, input->data.release);
+	return mapping->module;
+}
+
+int input_module_address(
+	struct input *input, struct mapping *mapping, uint64_t address, uint64_t *own)
+{
+	struct module *module = input_module(input, mapping);
+	uint64_t offset = address - mapping->start + mapping->offset;
+
+	if (!module->file)
+		return -1;
+	/* The vdso is mapped whole from its beginning, and perf gives no offset for it.
+	 */
+	if (strcmp(mapping->path, "[vdso]") == 0)
+		offset = address - mapping->start;
+	return elffile_address(module->file, offset, own);
+}

@@ -1,0 +1,324 @@
+/* Building listings: bytes -> instructions -> labels, samples, meanings. */
+#include "annotate/listing.h"
+#include "annotate/naming.h"
+#include "launcher/base.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LARGEST = 64 << 20, /* bytes of a function that are listed */
+	NAME_ROOM = 512,
+	FEWEST_NOPS = 2, /* that are collapsed */
+	MACHINES = 4,
+};
+
+struct lister {
+	struct profile *profile;
+	struct listing_options options;
+	struct {
+		unsigned machine;
+		struct disasm *disasm;
+	} machines[MACHINES];
+	size_t machine_count;
+	int *labels; /* by offset: scratch for one listing */
+	size_t label_room;
+};
+
+struct lister *lister_new(struct profile *profile, const struct listing_options *options)
+{
+	struct lister *lister = xcalloc(1, sizeof(*lister));
+
+	lister->profile = profile;
+	lister->options = *options;
+	return lister;
+}
+
+void lister_free(struct lister *lister)
+{
+	for (size_t i = 0; i < lister->machine_count; i++)
+		disasm_free(lister->machines[i].disasm);
+	free(lister->labels);
+	free(lister);
+}
+
+static struct disasm *disasm_for(struct lister *lister, unsigned machine)
+{
+	for (size_t i = 0; i < lister->machine_count; i++)
+		if (lister->machines[i].machine == machine)
+			return lister->machines[i].disasm;
+	struct disasm *disasm = disasm_new(machine, lister->options.att);
+	if (lister->machine_count < MACHINES) {
+		lister->machines[lister->machine_count].machine = machine;
+		lister->machines[lister->machine_count++].disasm = disasm;
+	}
+	return disasm;
+}
+
+/* perf names machines as uname does. */
+static unsigned recorded_machine(const struct function *function)
+{
+	static const struct {
+		const char *arch;
+		unsigned machine;
+	} names[] = {{"x86_64", EM_X86_64}, {"i686", EM_386}, {"aarch64", EM_AARCH64},
+		{"armv7l", EM_ARM}, {"s390x", EM_S390}, {"ppc64", EM_PPC64}};
+	const char *arch = function->input->data.arch;
+
+	for (size_t i = 0; arch && i < ARRAY_SIZE(names); i++)
+		if (strcmp(arch, names[i].arch) == 0)
+			return names[i].machine;
+	return EM_X86_64;
+}
+
+static void find_code_bytes(
+	struct lister *lister, struct listing *listing, const struct code *code)
+{
+	bool final = lister->options.bytes != LISTING_LOAD && code->final;
+
+	listing->loaded = code->bytes;
+	listing->size = code->size;
+	listing->bytes = final ? code->final : code->bytes;
+	if (final)
+		listing->what = "bytes at exit";
+	else if (listing->bytes)
+		listing->what = lister->options.bytes == LISTING_LOAD
+					? "bytes as loaded"
+					: "bytes as loaded (those at exit were not kept)";
+	else if (code->final && (listing->bytes = code->final))
+		listing->what = "bytes at exit (those loaded were not kept)";
+	else
+		listing->missing =
+			"only its address is known: record a jitdump or keep the run "
+			"to see the bytes";
+}
+
+static void find_file_bytes(struct listing *listing, const struct function *function)
+{
+	size_t available = 0;
+
+	listing->what = "bytes of the file";
+	if (function->kind == FUNCTION_KERNEL) {
+		listing->missing = "the kernel's code is not readable here";
+		return;
+	}
+	listing->bytes = elffile_bytes(function->module->file, function->symbol->address,
+		function->size, &available);
+	listing->size = available;
+	if (!listing->bytes)
+		listing->missing = "the file does not hold these addresses";
+}
+
+static size_t keep_text(struct listing *listing, const char *text)
+{
+	size_t length = strlen(text) + 1, place = listing->text_size;
+
+	if (place + length > listing->text_room) {
+		listing->text_room = listing->text_room * 2 + length + 4096;
+		listing->text = xrealloc(listing->text, listing->text_room);
+	}
+	memcpy(listing->text + place, text, length);
+	listing->text_size += length;
+	return place;
+}
+
+static struct listing_row *add_row(struct listing *listing)
+{
+	if (listing->count == listing->room) {
+		listing->room = listing->room ? listing->room * 2 : 256;
+		listing->rows = xreallocarray(
+			listing->rows, listing->room, sizeof(*listing->rows));
+	}
+	struct listing_row *row = &listing->rows[listing->count++];
+	*row = (struct listing_row){0};
+	return row;
+}
+
+/* What the instruction's number means: where a jump leads, what a constant names. */
+static void explain(struct listing *listing, struct listing_row *row,
+	const struct disasm_instruction *instruction)
+{
+	const struct function *function = listing->function;
+	char name[NAME_ROOM];
+	bool known = false;
+
+	if (instruction->has_target)
+		known = naming_address(
+			function, instruction->target, false, name, sizeof(name));
+	else if (instruction->memory)
+		known = naming_slot(
+				function, instruction->constant, name, sizeof(name)) ||
+			naming_address(function, instruction->constant, false, name,
+				sizeof(name));
+	else if (instruction->has_constant)
+		known = naming_address(
+			function, instruction->constant, false, name, sizeof(name));
+	if (known)
+		row->note = keep_text(listing, name);
+}
+
+static void show_loaded(struct listing *listing, struct listing_row *row,
+	struct disasm *disasm, const uint8_t *loaded)
+{
+	struct disasm_instruction was;
+
+	row->patched = true;
+	disasm_decode(disasm, loaded + row->offset, (size_t)(listing->size - row->offset),
+		listing->function->address + row->offset, &was);
+	row->was = keep_text(listing, was.text);
+}
+
+static void decode(struct lister *lister, struct listing *listing, struct disasm *disasm)
+{
+	const struct function *function = listing->function;
+	struct disasm_instruction instruction;
+	size_t at = 0;
+
+	while (at < listing->size) {
+		disasm_decode(disasm, listing->bytes + at, (size_t)listing->size - at,
+			function->address + at, &instruction);
+		struct listing_row *row = add_row(listing);
+		row->offset = at;
+		row->size = instruction.size;
+		row->flow = instruction.flow;
+		row->nops = instruction.nop;
+		row->text = keep_text(listing, instruction.text);
+		uint64_t within = instruction.target - function->address;
+		bool inside = instruction.has_target && within < listing->size &&
+			      instruction.flow != DISASM_CALL;
+		if (inside) {
+			lister->labels[within] = 1;
+			row->target = (int)within + 1;
+		} else if (instruction.has_target || instruction.has_constant) {
+			explain(listing, row, &instruction);
+		}
+		if (listing->loaded && listing->loaded != listing->bytes &&
+			memcmp(listing->loaded + at, listing->bytes + at,
+				instruction.size) != 0)
+			show_loaded(listing, row, disasm, listing->loaded);
+		at += instruction.size;
+	}
+}
+
+/* Labels are numbered in order of address; a target within an instruction has none. */
+static void number_labels(struct lister *lister, struct listing *listing)
+{
+	int next = 1;
+
+	for (size_t i = 0; i < listing->count; i++) {
+		struct listing_row *row = &listing->rows[i];
+		if (lister->labels[row->offset])
+			row->label = lister->labels[row->offset] = next++;
+		for (size_t k = 1; k < row->size; k++)
+			lister->labels[row->offset + k] = 0;
+	}
+	for (size_t i = 0; i < listing->count; i++) {
+		struct listing_row *row = &listing->rows[i];
+		if (row->target)
+			row->target = lister->labels[row->target - 1];
+		bool after_jump = i && listing->rows[i - 1].flow != DISASM_PLAIN &&
+				  listing->rows[i - 1].flow != DISASM_CALL;
+		row->leader = i == 0 || row->label || after_jump;
+	}
+}
+
+static void count_samples(struct lister *lister, struct listing *listing)
+{
+	size_t at = 0;
+
+	(void)lister;
+	for (struct hit *hit = listing->function->hits; hit; hit = hit->next) {
+		while (at < listing->count &&
+			listing->rows[at].offset + listing->rows[at].size <= hit->offset)
+			at++;
+		if (at < listing->count)
+			listing->rows[at].samples += hit->count;
+		else
+			listing->outside += hit->count;
+	}
+	struct listing_row *leader = NULL;
+	for (size_t i = 0; i < listing->count; i++) {
+		struct listing_row *row = &listing->rows[i];
+		if (row->leader)
+			leader = row;
+		leader->block += row->samples;
+	}
+}
+
+static bool joins(const struct listing_row *row, bool first)
+{
+	return row->nops && !row->samples && !row->patched && (first || !row->label);
+}
+
+/* Runs of nops nobody was seen in become one row. */
+static void collapse_nops(struct listing *listing)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < listing->count;) {
+		size_t end = i;
+		while (end < listing->count && joins(&listing->rows[end], end == i))
+			end++;
+		struct listing_row row = listing->rows[i];
+		if (end < i + FEWEST_NOPS) {
+			row.nops = 0;
+			listing->rows[kept++] = row;
+			i++;
+			continue;
+		}
+		row.nops = (uint32_t)(end - i);
+		row.size = (uint32_t)(listing->rows[end - 1].offset +
+				      listing->rows[end - 1].size - row.offset);
+		listing->rows[kept++] = row;
+		i = end;
+	}
+	listing->count = kept;
+}
+
+void listing_build(
+	struct lister *lister, struct listing *listing, const struct function *function)
+{
+	listing->function = function;
+	listing->bytes = listing->loaded = NULL;
+	listing->what = listing->missing = NULL;
+	listing->size = listing->outside = 0;
+	listing->count = listing->text_size = 0;
+	keep_text(listing, "");
+	if (function->code)
+		find_code_bytes(lister, listing, function->code);
+	else
+		find_file_bytes(listing, function);
+	unsigned machine = function->code && function->code->machine
+				   ? function->code->machine
+				   : recorded_machine(function);
+	if (function->module && function->module->file)
+		machine = elffile_machine(function->module->file);
+	struct disasm *disasm = disasm_for(lister, machine);
+	if (listing->bytes && !disasm)
+		listing->missing = "code of this machine cannot be disassembled";
+	if (listing->size > LARGEST)
+		listing->size = LARGEST;
+	if (!listing->bytes || !disasm) {
+		listing->bytes = NULL;
+		listing->outside = function->samples;
+		return;
+	}
+	if (listing->size > lister->label_room) {
+		lister->label_room = listing->size * 2;
+		lister->labels = xreallocarray(
+			lister->labels, lister->label_room, sizeof(*lister->labels));
+	}
+	memset(lister->labels, 0, listing->size * sizeof(*lister->labels));
+	decode(lister, listing, disasm);
+	number_labels(lister, listing);
+	count_samples(lister, listing);
+	collapse_nops(listing);
+}
+
+void listing_release(struct listing *listing)
+{
+	free(listing->rows);
+	free(listing->text);
+	*listing = (struct listing){0};
+}

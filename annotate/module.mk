@@ -1,0 +1,17 @@
+# annotate: reads recordings and shows them.
+
+ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
+	annotate.o attr.o code.o demangle.o disasm.o elffile.o fault.o features.o file.o \
+	input.o jitdump.o json.o kallsyms.o listing.o locate.o machine.o module.o naming.o \
+	options.o perfdata.o perfmap.o profile.o select.o spans.o symbols.o tally.o text.o \
+	unpack.o warnings.o xz.o)
+# The launcher's parts that are meant for others: messages, memory, reading a RUN.
+ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o run_json.o strv.o)
+ANNOTATE_LIBS := -lcapstone -ldw -lelf -llzma -lzstd -ljansson -ldl
+
+$(O)/obj/annotate/%.o: CPPFLAGS += -DVERSION='"$(VERSION)"'
+
+$(O)/annotate: $(ANNOTATE_OBJECTS) $(ANNOTATE_SHARED)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ $(ANNOTATE_LIBS)
+
+PROGRAMS += $(O)/annotate

@@ -1,0 +1,92 @@
+/* Names for addresses. A function's constants are looked up in its own process as that
+ * stood at its end, since that is when the bytes shown were kept. */
+#include "annotate/naming.h"
+#include "annotate/demangle.h"
+#include "launcher/base.h"
+
+#include <stdio.h>
+
+static const uint64_t LEAST_ADDRESS = 0x10000; /* below, a number is only a number */
+
+static void put(char *text, size_t room, const char *name, uint64_t distance)
+{
+	cleanup_free char *plain = demangle(name);
+
+	if (distance)
+		snprintf(text, room, "%s+0x%llx", plain ? plain : name,
+			(unsigned long long)distance);
+	else
+		snprintf(text, room, "%s", plain ? plain : name);
+}
+
+static uint64_t end_of(const struct function *function)
+{
+	const struct process *process = function->process;
+
+	return process->exec && function->time < process->exec ? function->time
+							       : UINT64_MAX - 1;
+}
+
+static bool name_in_file(const struct function *function, struct mapping *mapping,
+	uint64_t address, bool code_only, char *text, size_t room)
+{
+	struct module *module = input_module(function->input, mapping);
+	uint64_t own;
+
+	if (!module->file ||
+		input_module_address(function->input, mapping, address, &own) < 0)
+		return false;
+	struct symbol *symbol = symbols_find(&module->symbols, own);
+	if (!symbol || (code_only && symbol->data))
+		return false;
+	put(text, room, symbol->name, own - symbol->address);
+	return true;
+}
+
+/* perf records executable mappings only: a file's data lies at the same distance from its
+ * code as in the file. */
+static bool name_in_own_data(
+	const struct function *function, uint64_t address, char *text, size_t room)
+{
+	if (!function->symbol)
+		return false;
+	uint64_t own = address - function->address + function->symbol->address;
+	struct symbol *symbol = symbols_find(&function->module->symbols, own);
+	if (!symbol)
+		return false;
+	put(text, room, symbol->name, own - symbol->address);
+	return true;
+}
+
+bool naming_address(const struct function *function, uint64_t address, bool code_only,
+	char *text, size_t room)
+{
+	bool late;
+
+	if (address < LEAST_ADDRESS || !function->process)
+		return false;
+	uint64_t time = end_of(function);
+	struct code_place *place =
+		input_code(function->process, address, time, NULL, &late);
+	if (place) {
+		put(text, room, place->code->name, address - place->address);
+		return true;
+	}
+	struct mapping *mapping = machine_mapping(function->process, address, time, NULL);
+	if (mapping && mapping->file &&
+		name_in_file(function, mapping, address, code_only, text, room))
+		return true;
+	return !code_only && name_in_own_data(function, address, text, room);
+}
+
+bool naming_slot(
+	const struct function *function, uint64_t address, char *text, size_t room)
+{
+	if (!function->symbol || !function->module->file)
+		return false;
+	const char *name = elffile_slot(function->module->file,
+		address - function->address + function->symbol->address);
+	if (name)
+		put(text, room, name, 0);
+	return name != NULL;
+}

@@ -1,0 +1,301 @@
+/* Counting samples. Most samples repeat an address of a process, so what an address means
+ * is kept in a cache together with the time for which that holds. */
+#include "annotate/profile.h"
+#include "launcher/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CACHE_BITS = 14,
+	FIRST_TABLE = 1 << 12,
+	COMM_CACHE = 64,
+};
+
+struct cached {
+	const struct process *process;
+	uint64_t address, from, to;
+	uint32_t event, mode;
+	struct hit *hit; /* NULL: unresolved … */
+	size_t reason;	 /* … for this one, a place in profile->unresolved */
+	bool filled;
+};
+
+struct cached_comm { /* names stand in the file: equal pointers, equal names */
+	const char *name;
+	size_t comm; /* place in profile->comms */
+};
+
+struct collect {
+	struct profile *profile;
+	struct input *input;
+	size_t *events; /* places in profile->events, by the file's event number */
+	bool *wanted;	/* by the file's event number */
+	uint64_t order;
+	struct cached cache[1 << CACHE_BITS];
+	struct cached_comm comms[COMM_CACHE];
+};
+
+static size_t mix(uint64_t value)
+{
+	return (size_t)((value * 0x9e3779b97f4a7c15u) >> 20);
+}
+
+static size_t hit_slot(const struct profile *profile, const struct hit *key)
+{
+	size_t mask = profile->table_size - 1;
+	size_t place =
+		mix((uint64_t)(uintptr_t)key->function ^ (key->offset << 32) ^
+			key->offset ^ ((uint64_t)key->run << 48) ^
+			((uint64_t)key->event << 56) ^ ((uint64_t)key->epoch << 40)) &
+		mask;
+
+	for (; profile->table[place]; place = (place + 1) & mask) {
+		const struct hit *hit = profile->table[place];
+		if (hit->function == key->function && hit->offset == key->offset &&
+			hit->run == key->run && hit->event == key->event &&
+			hit->epoch == key->epoch)
+			break;
+	}
+	return place;
+}
+
+static void grow(struct profile *profile)
+{
+	struct hit **old = profile->table;
+	size_t old_size = profile->table_size;
+
+	profile->table_size = old_size ? old_size * 2 : FIRST_TABLE;
+	profile->table = xcalloc(profile->table_size, sizeof(*profile->table));
+	for (size_t i = 0; i < old_size; i++)
+		if (old[i])
+			profile->table[hit_slot(profile, old[i])] = old[i];
+	free(old);
+}
+
+static struct hit *find_hit(struct profile *profile, const struct hit *key)
+{
+	if ((profile->hit_count + 1) * 2 > profile->table_size)
+		grow(profile);
+	size_t place = hit_slot(profile, key);
+	if (profile->table[place])
+		return profile->table[place];
+	struct hit *hit = xmalloc(sizeof(*hit));
+	*hit = *key;
+	hit->next = key->function->hits;
+	key->function->hits = hit;
+	profile->hit_count++;
+	return profile->table[place] = hit;
+}
+
+static void fill(struct collect *collect, struct cached *cached, struct process *process,
+	const struct attr_sample_data *sample)
+{
+	struct profile *profile = collect->profile;
+	struct spans_validity validity = {0, UINT64_MAX};
+	uint64_t late = profile->late;
+	struct place place = profile_locate(profile, collect->input, process, sample->ip,
+		sample->time, cached->mode, &validity);
+
+	cached->hit = NULL;
+	cached->from = validity.from;
+	cached->to = validity.to;
+	/* What is late is counted each time, and so never kept. */
+	cached->filled = late == profile->late;
+	if (place.reason) {
+		cached->reason = tally_index(&profile->unresolved, place.reason);
+		return;
+	}
+	struct hit key = {.offset = place.offset,
+		.run = collect->input->index,
+		.event = (uint32_t)collect->events[cached->event],
+		.epoch = place.epoch,
+		.function = place.function};
+	cached->hit = find_hit(profile, &key);
+}
+
+static void count_place(struct collect *collect, const struct perfdata_record *record,
+	struct process *process, const struct attr_sample_data *sample)
+{
+	uint32_t mode = record->misc & PERFDATA_MISC_CPUMODE;
+	struct cached *cached = &collect->cache[mix(sample->ip ^ (uintptr_t)process) &
+						((1 << CACHE_BITS) - 1)];
+
+	if (!cached->filled || cached->process != process ||
+		cached->address != sample->ip || cached->event != record->event ||
+		cached->mode != mode || sample->time < cached->from ||
+		sample->time >= cached->to) {
+		cached->process = process;
+		cached->address = sample->ip;
+		cached->event = record->event;
+		cached->mode = mode;
+		fill(collect, cached, process, sample);
+	}
+	if (!cached->hit) {
+		collect->profile->unresolved.list[cached->reason].count++;
+		return;
+	}
+	cached->hit->count++;
+	cached->hit->function->samples++;
+}
+
+static void count_comm(struct collect *collect, struct process *process,
+	const struct attr_sample_data *sample)
+{
+	struct profile *profile = collect->profile;
+	const char *name =
+		process ? machine_comm(process, sample->tid, sample->time) : NULL;
+
+	/* Threads that perf did not name when they began share their process's name. */
+	if (!name && process)
+		name = machine_comm(process, process->pid, sample->time);
+	if (name) {
+		struct cached_comm *cached =
+			&collect->comms[mix((uintptr_t)name) % COMM_CACHE];
+		if (cached->name != name)
+			*cached = (struct cached_comm){
+				name, tally_index(&profile->comms, name)};
+		profile->comms.list[cached->comm].count++;
+		return;
+	}
+	cleanup_free char *number = xasprintf(":%d", (int)sample->tid);
+	tally_add(&profile->comms, number, 1);
+}
+
+static void add_sample(struct collect *collect, const struct perfdata_record *record)
+{
+	struct profile *profile = collect->profile;
+	struct attr_sample_data sample;
+
+	profile->samples++;
+	collect->input->samples++;
+	profile->events.list[collect->events[record->event]].count++;
+	if (!attr_sample_read(record->attr, record->body, &sample)) {
+		tally_add(&profile->unresolved, "damaged samples", 1);
+		return;
+	}
+	if (collect->input->machine.untimed)
+		sample.time = collect->order;
+	struct process *process =
+		machine_process(&collect->input->machine, sample.pid, sample.time);
+	count_comm(collect, process, &sample);
+	if (!collect->wanted[record->event])
+		return;
+	profile->event_samples++;
+	count_place(collect, record, process, &sample);
+}
+
+/* An event is meant by its name with or without modifiers ("cpu-clock" for
+ * "cpu-clock:u"). */
+static bool is_wanted(const char *name, const char *wanted)
+{
+	size_t length = wanted ? strlen(wanted) : 0;
+
+	return !wanted || (strncmp(name, wanted, length) == 0 &&
+				  (name[length] == '\0' || name[length] == ':'));
+}
+
+void profile_add(struct profile *profile, struct input *input)
+{
+	struct collect *collect = xcalloc(1, sizeof(*collect));
+	struct perfdata *data = &input->data;
+	struct perfdata_record record;
+
+	profile->inputs = xreallocarray(
+		profile->inputs, profile->input_count + 1, sizeof(*profile->inputs));
+	input->index = (unsigned)profile->input_count;
+	profile->inputs[profile->input_count++] = input;
+	profile->lost += input->lost;
+	collect->profile = profile;
+	collect->input = input;
+	collect->events = xcalloc(data->attr_count, sizeof(*collect->events));
+	collect->wanted = xcalloc(data->attr_count, sizeof(*collect->wanted));
+	for (size_t i = 0; i < data->attr_count; i++) {
+		collect->events[i] = tally_index(&profile->events, data->attrs[i].name);
+		collect->wanted[i] = is_wanted(data->attrs[i].name, profile->event);
+	}
+	perfdata_rewind(data);
+	while (perfdata_next(data, &record)) {
+		collect->order++;
+		if (record.type == PERFDATA_SAMPLE)
+			add_sample(collect, &record);
+	}
+	free(collect->events);
+	free(collect->wanted);
+	free(collect);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *left = *(struct function *const *)a;
+	const struct function *right = *(struct function *const *)b;
+
+	if (left->samples != right->samples)
+		return left->samples > right->samples ? -1 : 1;
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+	const struct hit *left = *(struct hit *const *)a,
+			 *right = *(struct hit *const *)b;
+
+	if (left->offset != right->offset)
+		return left->offset < right->offset ? -1 : 1;
+	if (left->run != right->run)
+		return left->run < right->run ? -1 : 1;
+	return left->event < right->event ? -1 : left->event > right->event;
+}
+
+static void sort_hits(struct function *function)
+{
+	size_t count = 0;
+
+	for (struct hit *hit = function->hits; hit; hit = hit->next)
+		count++;
+	if (count < 2)
+		return;
+	struct hit **list = xreallocarray(NULL, count, sizeof(*list));
+	count = 0;
+	for (struct hit *hit = function->hits; hit; hit = hit->next)
+		list[count++] = hit;
+	qsort(list, count, sizeof(*list), compare_hits);
+	function->hits = list[0];
+	for (size_t i = 0; i < count; i++)
+		list[i]->next = i + 1 < count ? list[i + 1] : NULL;
+	free(list);
+}
+
+void profile_finish(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->function_count; i++)
+		sort_hits(profile->functions[i]);
+	if (profile->function_count)
+		qsort(profile->functions, profile->function_count,
+			sizeof(*profile->functions), compare_functions);
+	tally_sort(&profile->comms);
+	tally_sort(&profile->unresolved);
+	if (profile->late)
+		warnings_add(profile->warnings,
+			"%llu samples are in code that was reported only after them",
+			(unsigned long long)profile->late);
+}
+
+void profile_release(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->function_count; i++) {
+		free(profile->functions[i]->owned_name);
+		free(profile->functions[i]);
+	}
+	for (size_t i = 0; i < profile->table_size; i++)
+		free(profile->table[i]);
+	free(profile->table);
+	free(profile->functions);
+	free(profile->inputs);
+	tally_release(&profile->events);
+	tally_release(&profile->comms);
+	tally_release(&profile->unresolved);
+	*profile = (struct profile){0};
+}

@@ -1,0 +1,79 @@
+/* The profile: which function, and which byte of it, each sample hit. */
+#ifndef ANNOTATE_PROFILE_H
+#define ANNOTATE_PROFILE_H
+
+#include "annotate/input.h"
+#include "annotate/tally.h"
+
+enum function_kind {
+	FUNCTION_JIT,
+	FUNCTION_NATIVE,
+	FUNCTION_KERNEL,
+};
+
+struct hit {		 /* samples at one place of a function */
+	uint64_t offset; /* bytes from the function's start */
+	uint64_t count;
+	uint32_t run;	/* index of the input */
+	uint32_t event; /* place in profile.events */
+	uint32_t
+		epoch; /* how many patches of the function had been made; 0 without log */
+	struct function *function;
+	struct hit *next;
+};
+
+struct function {
+	enum function_kind kind;
+	const char *name;	 /* as shown */
+	const char *raw_name;	 /* as in the symbol table */
+	const char *module_name; /* path of the file the code is from or told by */
+	uint64_t address;	 /* in memory, of its first byte */
+	uint64_t size;		 /* bytes */
+	uint64_t samples;
+	struct hit *hits;      /* by offset once the profile is finished */
+	struct code *code;     /* of a JIT */
+	struct module *module; /* of a file */
+	struct symbol *symbol;
+	struct input *input;	 /* where it was sampled first, in this process, … */
+	struct process *process; /* … NULL for the kernel */
+	uint64_t time;		 /* … at this moment */
+	char *owned_name;
+};
+
+/* Where an address belongs: a function and an offset, or a reason why not. */
+struct place {
+	struct function *function;
+	uint64_t offset;
+	uint32_t epoch;
+	const char *reason; /* static or owned by the profile; NULL: found */
+};
+
+struct profile {
+	struct function **functions; /* most samples first once finished */
+	size_t function_count;
+	struct tally events, comms, unresolved;
+	uint64_t samples, lost;
+	uint64_t late;		/* samples in code that was reported only afterwards */
+	uint64_t event_samples; /* those of the event that was asked for */
+	const char *event;	/* only this one; NULL: all */
+	struct warnings *warnings;
+	struct hit **table; /* hits by place */
+	size_t table_size, hit_count;
+	struct input **inputs; /* borrowed */
+	size_t input_count;
+};
+
+/* Counts every sample of `input`, which must outlive the profile. */
+void profile_add(struct profile *profile, struct input *input);
+
+/* After the last input: sorts functions and hits. */
+void profile_finish(struct profile *profile);
+void profile_release(struct profile *profile);
+
+/* Finds out where `address` of `process` belonged at `time`; `mode` is perf's cpumode.
+ * The answer holds for `validity`, which is narrowed. */
+struct place profile_locate(struct profile *profile, struct input *input,
+	struct process *process, uint64_t address, uint64_t time, unsigned mode,
+	struct spans_validity *validity);
+
+#endif

@@ -1,0 +1,111 @@
+/* Tables of named address ranges. */
+#include "annotate/symbols.h"
+#include "launcher/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LOOK_BACK = 64, /* nested symbols passed on the way to the one around them */
+};
+
+void symbols_add(struct symbols *symbols, struct symbol symbol)
+{
+	if (symbols->count == symbols->room) {
+		symbols->room = symbols->room ? symbols->room * 2 : 256;
+		symbols->list =
+			xreallocarray(symbols->list, symbols->room, sizeof(symbol));
+	}
+	symbols->list[symbols->count++] = symbol;
+}
+
+const char *symbols_own(struct symbols *symbols, char *name)
+{
+	if ((symbols->owned_count & (symbols->owned_count - 1)) == 0)
+		symbols->owned = xreallocarray(symbols->owned,
+			symbols->owned_count ? symbols->owned_count * 2 : 1,
+			sizeof(*symbols->owned));
+	return symbols->owned[symbols->owned_count++] = name;
+}
+
+static size_t underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/* By address, the name to show first: code before data, with a size before without, then
+ * the more public one, the one with fewer underscores, the shorter, the alphabet. */
+static int compare(const void *a, const void *b)
+{
+	const struct symbol *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	if (left->data != right->data)
+		return left->data ? 1 : -1;
+	if ((left->rank == SYMBOLS_LABEL) != (right->rank == SYMBOLS_LABEL))
+		return left->rank == SYMBOLS_LABEL ? 1 : -1;
+	if (!left->size != !right->size)
+		return left->size ? -1 : 1;
+	if (left->rank != right->rank)
+		return left->rank > right->rank ? -1 : 1;
+	size_t bars = underscores(left->name), other = underscores(right->name);
+	if (bars != other)
+		return bars < other ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+void symbols_index(struct symbols *symbols)
+{
+	struct symbol *list = symbols->list;
+	uint64_t covered = 0;
+	size_t kept = 0;
+
+	if (symbols->count)
+		qsort(list, symbols->count, sizeof(*list), compare);
+	for (size_t i = 0; i < symbols->count; i++) {
+		if (kept && list[kept - 1].address == list[i].address)
+			continue;
+		/* A label within a function is a place in it, not another one. */
+		if (list[i].rank == SYMBOLS_LABEL && list[i].address < covered)
+			continue;
+		list[kept] = list[i];
+		if (list[kept].address + list[kept].size > covered)
+			covered = list[kept].address + list[kept].size;
+		kept++;
+	}
+	symbols->count = kept;
+	for (size_t i = 0; i + 1 < kept; i++)
+		if (!list[i].size)
+			list[i].size = list[i + 1].address - list[i].address;
+	if (kept && !list[kept - 1].size)
+		list[kept - 1].size = 1;
+}
+
+struct symbol *symbols_find(const struct symbols *symbols, uint64_t address)
+{
+	size_t low = 0, high = symbols->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (symbols->list[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (int i = 0; low > 0 && i < LOOK_BACK; i++) {
+		struct symbol *symbol = &symbols->list[--low];
+		if (address - symbol->address < symbol->size)
+			return symbol;
+	}
+	return NULL;
+}
+
+void symbols_release(struct symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->owned_count; i++)
+		free(symbols->owned[i]);
+	free(symbols->owned);
+	free(symbols->list);
+	*symbols = (struct symbols){0};
+}

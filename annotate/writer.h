@@ -1,0 +1,25 @@
+/* Writers: each turns a finished profile into one form of output. */
+#ifndef ANNOTATE_WRITER_H
+#define ANNOTATE_WRITER_H
+
+#include "annotate/listing.h"
+
+#include <stdio.h>
+
+struct writer {
+	FILE *out;
+	struct profile *profile;
+	struct lister *lister;
+	struct function **chosen; /* functions to list, or NULL with count 0 */
+	size_t chosen_count;
+	bool colour;   /* escape sequences are welcome */
+	bool listings; /* instructions are wanted */
+	bool table;    /* the table of functions is wanted */
+	bool raw;      /* with the bytes of each instruction */
+	size_t top;    /* rows of the table; 0: all */
+};
+
+void text_write(struct writer *writer);
+void json_write(struct writer *writer);
+
+#endif
