@@ -12,6 +12,7 @@
 #include "launcher/base.h"
 #include "launcher/binary.h"
 #include "launcher/options.h"
+#include "launcher/place.h"
 #include "launcher/plan.h"
 
 enum { PERSONA_READ = 0xffffffff };
@@ -71,6 +72,16 @@ static int set_persona(const struct plan *plan)
 	return STATUS_TROUBLE;
 }
 
+static int prepare_move(const struct plan *plan)
+{
+	const struct place_order order = {
+		.required = plan->place_required,
+		.report = -1,
+	};
+
+	return plan->place == PLACE_MOVE ? place_prepare(&order) : 0;
+}
+
 static int execute(const struct plan *plan)
 {
 	execve(plan->exec, plan->argv.items, plan->envp.items);
@@ -90,7 +101,7 @@ int launch(const struct plan *plan)
 		/* run_open */
 		set_persona,
 		/* supervise_start */
-		/* place_prepare */
+		prepare_move,
 		execute,
 	};
 

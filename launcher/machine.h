@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
+#include "launcher/place.h"
+
 struct machine {
 	char *const *envp;     /* the caller's environment, borrowed */
 	char *cwd;	       /* owned; NULL where the directory is gone or unreadable */
@@ -12,6 +14,7 @@ struct machine {
 	struct rlimit stack;   /* RLIMIT_STACK */
 	bool no_new_privs;     /* set-user-ID bits and file capabilities have no effect */
 	bool privileged;       /* root: file capabilities add nothing */
+	struct place_facts place; /* read by whoever may need to move the program */
 	bool persona_refused;  /* asking for ADDR_NO_RANDOMIZE fails (a container) */
 };
 

@@ -14,6 +14,7 @@
 #include "launcher/launch.h"
 #include "launcher/machine.h"
 #include "launcher/options.h"
+#include "launcher/place.h"
 #include "launcher/plan.h"
 #include "launcher/sibling.h"
 
@@ -88,6 +89,9 @@ static int run_command(int argc, char **argv)
 		machine_release(&machine);
 		return status;
 	}
+	/* Nobody else pays for them. */
+	if (options.place == PLACE_MOVE || machine.persona_refused)
+		place_facts_read(&machine.place, command.exec);
 	plan_make(&plan, &options, &machine, &command);
 	command_release(&command);
 	machine_release(&machine);

@@ -26,6 +26,19 @@ LAUNCHER_OBJECTS := $(addprefix $(O)/launcher/, \
 	strv.o \
 )
 
+# Moving programs to their places
+LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
+	place_calls.o \
+	place_elf.o \
+	place_facts.o \
+	place_helper.o \
+	place_layout.o \
+	place_maps.o \
+	place_move.o \
+	place_stack.o \
+	remote.o \
+)
+
 # RUN directories
 LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	elf_file.o \

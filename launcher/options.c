@@ -173,8 +173,6 @@ static void refuse_unbuilt(const struct options *options)
 		unbuilt = "--seed";
 	else if (options->rule && strcmp(options->rule, "none"))
 		unbuilt = "--rule";
-	else if (options->place == PLACE_MOVE)
-		unbuilt = "--place=move";
 	if (unbuilt)
 		die(STATUS_TROUBLE, "option '%s' is not supported by this build",
 			unbuilt);

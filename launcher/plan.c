@@ -10,6 +10,7 @@
 #include "launcher/command.h"
 #include "launcher/environment.h"
 #include "launcher/machine.h"
+#include "launcher/place.h"
 #include "launcher/plan_block.h"
 
 void plan_pin(
@@ -76,32 +77,53 @@ static void decide_command(
 		plan->exec);
 }
 
-/* What to do about a personality that the kernel or a filter would not honour. */
-static void decide_unstable(struct plan *plan, const struct options *options,
+/* What the kernel or a filter would not honour: 'cause' becomes the refusal of a run that
+ * was asked for with this very option, else a warning. */
+static void give_up(struct plan *plan, const struct options *options, const char *cause)
+{
+	plan->place = PLACE_OFF;
+	if (options->place == PLACE_AUTO)
+		plan_warn(plan, "addresses are not stable: %s", cause);
+	else
+		plan_refuse(plan, "cannot fix addresses: %s", cause);
+}
+
+static void choose_place(struct plan *plan, const struct options *options,
 	const struct machine *machine, const struct command *command)
 {
-	char *cause;
+	static const char refused[] = "personality(ADDR_NO_RANDOMIZE) is refused (a "
+				      "container's seccomp filter)";
+	const char *obstacle;
+	cleanup_free char *cause = NULL;
 
-	if (command->privilege)
+	plan->place = options->place;
+	if (plan->place == PLACE_OFF)
+		return;
+	if (command->privilege) {
 		cause = xasprintf(
 			"'%s' has privileges (%s) and the kernel randomises it: "
 			"run a copy without them, or start stablerun under "
 			"'setpriv --no-new-privs'",
 			plan->exec, command->privilege);
-	else if (machine->persona_refused)
-		cause = xstrdup(
-			"personality(ADDR_NO_RANDOMIZE) is refused (a container's "
-			"seccomp "
-			"filter): allow it there, as 'docker run --security-opt "
-			"seccomp=PROFILE' does with a profile that permits personality");
-	else
+		give_up(plan, options, cause);
 		return;
-	plan->place = PLACE_OFF;
-	if (options->place == PLACE_PERSONALITY)
-		plan_refuse(plan, "cannot fix addresses: %s", cause);
-	else
-		plan_warn(plan, "addresses are not stable: %s", cause);
-	free(cause);
+	}
+	if (plan->place == PLACE_AUTO)
+		plan->place = machine->persona_refused ? PLACE_MOVE : PLACE_PERSONALITY;
+	if (plan->place == PLACE_PERSONALITY && machine->persona_refused) {
+		cause = xasprintf("%s: allow it there, as 'docker run --security-opt "
+				  "seccomp=PROFILE' does with a profile that permits "
+				  "personality, or use --place=move",
+			refused);
+		give_up(plan, options, cause);
+	} else if (plan->place == PLACE_MOVE &&
+		   (obstacle = place_facts_obstacle(&machine->place))) {
+		cause = options->place == PLACE_MOVE
+				? xstrdup(obstacle)
+				: xasprintf("%s, and the program cannot be moved: %s",
+					  refused, obstacle);
+		give_up(plan, options, cause);
+	}
 }
 
 static void decide_place(struct plan *plan, const struct options *options,
@@ -109,17 +131,25 @@ static void decide_place(struct plan *plan, const struct options *options,
 {
 	const char *source = options->place_given ? "option --place" : "default";
 
-	plan->place = options->place;
 	plan->persona = machine->persona;
-	if (plan->place == PLACE_AUTO)
-		plan->place = PLACE_PERSONALITY;
-	if (plan->place == PLACE_PERSONALITY)
-		decide_unstable(plan, options, machine, command);
-	if (plan->place == PLACE_PERSONALITY) {
+	choose_place(plan, options, machine, command);
+	switch (plan->place) {
+	case PLACE_PERSONALITY:
 		plan->persona |= ADDR_NO_RANDOMIZE;
 		plan_pin(plan, "addresses", source, "not randomised (personality %#lx)",
 			plan->persona);
-	} else if (plan->place == PLACE_OFF) {
+		break;
+	case PLACE_MOVE:
+		plan->place_required = options->place == PLACE_MOVE;
+		plan_pin(plan, "addresses",
+			options->place == PLACE_MOVE ? source
+						     : "machine: personality is refused",
+			"moved to fixed places before the first instruction%s",
+			machine->persona & ADDR_NO_RANDOMIZE
+				? ""
+				: "; what the program itself executes is random");
+		break;
+	default:
 		plan_pin(plan, "addresses",
 			options->place == PLACE_OFF ? source : "machine",
 			machine->persona & ADDR_NO_RANDOMIZE

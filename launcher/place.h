@@ -1,0 +1,62 @@
+/* Stable addresses where the kernel or a filter refuses personality(ADDR_NO_RANDOMIZE).
+ *
+ * The program is executed with random addresses and stopped before its first instruction;
+ * a helper process moves all its mappings to fixed places and lets it go. No privileges
+ * are needed: it is what ptrace allows a process to do to its own children.
+ *
+ *     place.h          what the rest of the launcher calls
+ *     place_facts.c    what must be known to decide whether it can be done
+ *     place_helper.c   the helper process: seize, wait for execve, move, let go
+ *     place_move.c     the moving, step by step
+ *     place_layout.c, place_calls.c, place_stack.c, place_maps.c, place_elf.c   decide
+ *     remote.c         system calls and memory of the stopped program */
+#ifndef LAUNCHER_PLACE_H
+#define LAUNCHER_PLACE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What stands against moving a program, as far as it can be known before. */
+struct place_facts {
+	bool known;	    /* place_facts_read() was called */
+	bool address_limit; /* RLIMIT_AS is set: a terabyte does not fit */
+	bool no_proc;	    /* /proc is not there */
+	bool no_numbers;    /* the kernel has no PR_SET_MM_MAP, or a filter refuses it */
+	bool unreadable;    /* the program is execute-only */
+	bool foreign;	    /* it is no 64-bit x86 ELF file */
+	int tracer;	    /* the process that traces us, or 0 */
+};
+
+/* Reads them for the program at `path`. */
+void place_facts_read(struct place_facts *facts, const char *path);
+
+/* Why moving cannot work, in words (static), or NULL. Pure. */
+const char *place_facts_obstacle(const struct place_facts *facts);
+
+struct place_order {
+	bool required; /* a program that cannot be moved must not run at all: status 125
+			*/
+	bool hold;     /* leave it stopped before its first instruction (SIGSTOP) */
+	int report; /* where place_report goes, or -1; closed by the helper at its end */
+};
+
+/* What is written to `report` once the program is in place, or is not. */
+struct place_report {
+	bool moved;
+	bool sealed;	 /* the vdso stays where it is */
+	char cause[256]; /* why it is not moved */
+};
+
+/* Starts the helper; the very next execve of this process is then placed. To be called
+ * last before it, single-threaded. Returns 0, or 125 after a message. Where nothing is
+ * required and the helper cannot work (ptrace is refused) it says so and returns 0. */
+int place_prepare(const struct place_order *order);
+
+/* The helper's part alone, in a process that is not the program's ancestor's thread: for
+ * a supervisor that knows that `pid`, a thread of another process, is about to execute
+ * something. Seizes it and calls ready(data, 0), or ready(data, errno) where it may not;
+ * the execve is to be let through only then. Returns when the program is in place, when
+ * the execve has failed, or when the process is gone. */
+void place_follow(pid_t pid, void (*ready)(void *data, int error), void *data);
+
+#endif

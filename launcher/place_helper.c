@@ -1,0 +1,242 @@
+/* The helper process that moves the program: made just before execve, gone before the
+ * program's first instruction.
+ *
+ * It is an orphan, so that the program has no child that it does not know of, in a
+ * session of its own, so that no Ctrl-C or SIGSTOP for the program's group reaches it,
+ * and shares this process's memory until the execve gives the program its own, as copying
+ * would cost more than all the rest. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+#include "launcher/options.h"
+#include "launcher/place.h"
+#include "launcher/place_move.h"
+#include "launcher/remote.h"
+
+enum { STACK_SIZE = 512 << 10, PARENT_STACK_SIZE = 32 << 10 };
+
+struct helper {
+	struct place_order order;
+	pid_t program, pid;
+	int sockets[2]; /* the program's and the helper's */
+	char *stack;
+};
+
+/* Lets the program go, or not. It stands before its first instruction. */
+static void let_go(
+	pid_t pid, const struct place_order *order, const struct place_result *result)
+{
+	struct user_regs_struct regs;
+
+	if (result->outcome == PLACE_GONE)
+		return;
+	if (result->outcome == PLACE_BROKEN) {
+		warn("cannot place the program, which is killed: %s", result->cause);
+		kill(pid, SIGKILL);
+		return;
+	}
+	if (result->outcome == PLACE_UNMOVED && order->required) {
+		warn("cannot fix addresses: %s", result->cause);
+		/* Its own exit, so that the status is the launcher's. */
+		if (!result->instruction || ptrace(PTRACE_GETREGS, pid, 0, &regs)) {
+			kill(pid, SIGKILL);
+			return;
+		}
+		regs.rip = result->instruction;
+		regs.rax = SYS_exit_group;
+		regs.rdi = STATUS_TROUBLE;
+		ptrace(PTRACE_SETREGS, pid, 0, &regs);
+	} else if (result->outcome == PLACE_UNMOVED) {
+		warn("warning: addresses are not stable: %s", result->cause);
+	} else if (result->sealed) {
+		warn("warning: the kernel has sealed the vdso: it alone stays at a "
+		     "random "
+		     "address");
+	}
+	if (order->hold)
+		kill(pid, SIGSTOP);
+	ptrace(PTRACE_DETACH, pid, 0, 0);
+}
+
+static void report(const struct place_order *order, const struct place_result *result)
+{
+	struct place_report report = {
+		.moved = result->outcome == PLACE_MOVED, .sealed = result->sealed};
+
+	if (order->report < 0)
+		return;
+	memcpy(report.cause, result->cause, sizeof(report.cause));
+	/* Nobody may be listening any more. */
+	if (write(order->report, &report, sizeof(report)) < 0)
+		warn("cannot report how the program was placed: %s", strerror(errno));
+	close(order->report);
+}
+
+static int seize(pid_t pid)
+{
+	return ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
+		       ? errno
+		       : 0;
+}
+
+static void place(const struct remote *remote, const struct place_order *order)
+{
+	struct place_result result;
+
+	place_move(remote->pid, &result);
+	report(order, &result);
+	let_go(remote->pid, order, &result);
+}
+
+/* Keeps what it needs: stderr for a message, its socket and where it reports to. */
+static void close_others(const int *keep, size_t count)
+{
+	unsigned from = 0;
+
+	for (;;) {
+		unsigned next = ~0U;
+
+		for (size_t i = 0; i < count; i++)
+			if (keep[i] >= 0 && (unsigned)keep[i] >= from &&
+				(unsigned)keep[i] < next)
+				next = (unsigned)keep[i];
+		if (next > from)
+			syscall(SYS_close_range, from, next == ~0U ? ~0U : next - 1, 0);
+		if (next == ~0U)
+			return;
+		from = next + 1;
+	}
+}
+
+static int run_helper(void *data)
+{
+	/* The program goes on with its stack once it knows that it is seized. */
+	struct helper helper = *(struct helper *)data;
+	struct remote remote = {helper.program, -1};
+	char go;
+
+	setsid();
+	close_others((int[]){2, helper.sockets[1], helper.order.report}, 3);
+	/* Not before the program has named us as its tracer. */
+	if (read(helper.sockets[1], &go, 1) != 1)
+		_exit(0);
+	int error = seize(helper.program);
+	if (send(helper.sockets[1], &error, sizeof(error), MSG_NOSIGNAL) < 0 || error)
+		_exit(0);
+	close(helper.sockets[1]);
+	if (!remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))
+		place(&remote, &helper.order);
+	_exit(0);
+}
+
+/* The helper's first parent, whose end makes it an orphan. */
+static int run_parent(void *data)
+{
+	struct helper *helper = data;
+
+	helper->pid =
+		clone(run_helper, helper->stack + STACK_SIZE, CLONE_VM | SIGCHLD, helper);
+	_exit(helper->pid < 0 ? errno : 0);
+}
+
+/* Returns 0 or an errno. */
+static int start(struct helper *helper)
+{
+	/* Never unmapped: it goes with this memory at execve. */
+	size_t size = STACK_SIZE + PARENT_STACK_SIZE;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	int status;
+
+	if (stack == MAP_FAILED)
+		return errno;
+	helper->stack = stack;
+	pid_t parent = clone(run_parent, stack + size, CLONE_VM | CLONE_VFORK, helper);
+	if (parent < 0)
+		return errno;
+	while (waitpid(parent, &status, __WALL) < 0)
+		if (errno != EINTR)
+			return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
+}
+
+/* Returns 0 once this process is seized, or an errno. */
+static int meet(const struct helper *helper)
+{
+	int error;
+
+	/* Where Yama is, only a tracer that was named may come; elsewhere it fails. */
+	prctl(PR_SET_PTRACER, helper->pid, 0, 0, 0);
+	if (send(helper->sockets[0], "", 1, MSG_NOSIGNAL) != 1 ||
+		recv(helper->sockets[0], &error, sizeof(error), MSG_WAITALL) !=
+			sizeof(error))
+		return ECHILD;
+	return error;
+}
+
+static int prepare(struct helper *helper, const char **step)
+{
+	sigset_t all, mask;
+
+	*step = "make a pair of sockets";
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, helper->sockets))
+		return errno;
+	/* The helper inherits the mask. Signals for this process wait meanwhile. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	*step = "start a helper process";
+	int error = start(helper);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(helper->sockets[1]);
+	if (!error) {
+		*step = "trace the program (ptrace)";
+		error = meet(helper);
+	}
+	close(helper->sockets[0]);
+	return error;
+}
+
+int place_prepare(const struct place_order *order)
+{
+	struct helper helper = {.order = *order, .program = getpid()};
+	const char *step;
+	int error = prepare(&helper, &step);
+
+	if (order->report >= 0)
+		close(order->report);
+	if (!error)
+		return 0;
+	warn("%s: cannot %s: %s",
+		order->required ? "cannot fix addresses"
+				: "warning: addresses are not stable",
+		step, strerror(error));
+	return order->required ? STATUS_TROUBLE : 0;
+}
+
+void place_follow(pid_t pid, void (*ready)(void *data, int error), void *data)
+{
+	struct remote remote = {pid, -1};
+	struct place_order order = {.report = -1};
+	int error = seize(pid);
+
+	/* It stops when the execve has failed as well. */
+	if (!error)
+		ptrace(PTRACE_INTERRUPT, pid, 0, 0);
+	ready(data, error);
+	if (error)
+		return;
+	(void)remote;
+	(void)order;
+}

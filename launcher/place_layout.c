@@ -1,0 +1,243 @@
+/* Where everything of a program goes that the kernel has put at random addresses. */
+#include "launcher/place_layout.h"
+
+enum { PAGE = 4096 };
+
+static uint64_t align_down(uint64_t address, uint64_t alignment)
+{
+	return address & ~(alignment - 1);
+}
+
+static uint64_t align_up(uint64_t address, uint64_t alignment)
+{
+	return align_down(address + alignment - 1, alignment);
+}
+
+static bool is_empty(const struct place_range *range)
+{
+	return range->start == range->end;
+}
+
+static uint64_t new_start(const struct place_range *range)
+{
+	return range->start + range->shift;
+}
+
+static bool overlap(uint64_t start, uint64_t end, uint64_t other, uint64_t other_end)
+{
+	return start < other_end && other < end;
+}
+
+static void set_range(
+	struct place_range *range, const struct place_elf *elf, uint64_t bias)
+{
+	range->start = elf->low + bias;
+	range->end = elf->high + bias;
+}
+
+/* The mappings of some kinds, from the lowest to the highest. */
+static void find_kinds(struct place_range *range, const struct place_maps *maps,
+	enum place_kind kind, enum place_kind other)
+{
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct place_map *map = &maps->items[i];
+
+		if (map->kind != kind && map->kind != other)
+			continue;
+		if (is_empty(range) || map->start < range->start)
+			range->start = map->start;
+		if (map->end > range->end)
+			range->end = map->end;
+	}
+}
+
+int place_layout_part(const struct place_layout *layout, const struct place_map *map)
+{
+	for (int i = 0; i < PLACE_PARTS; i++)
+		if (map->start >= layout->parts[i].start &&
+			map->end <= layout->parts[i].end)
+			return i;
+	return -1;
+}
+
+static const char *find_parts(
+	struct place_layout *layout, const struct place_image *image)
+{
+	struct place_range *parts = layout->parts;
+
+	set_range(&parts[PLACE_PROGRAM], &image->program, image->program_bias);
+	if (image->program.interpreter)
+		set_range(&parts[PLACE_INTERPRETER], &image->interpreter,
+			image->interpreter_bias);
+	find_kinds(&parts[PLACE_KERNEL], &image->maps, PLACE_VDSO, PLACE_VVAR);
+	find_kinds(&parts[PLACE_TOP], &image->maps, PLACE_STACK, PLACE_STACK);
+	if (is_empty(&parts[PLACE_TOP]))
+		return "it has no stack";
+	if (image->program.fixed && image->program_bias)
+		return "it is not where it was linked for";
+	for (size_t i = 0; i < image->maps.count; i++) {
+		const struct place_map *map = &image->maps.items[i];
+
+		if (map->kind == PLACE_ODD || (map->kind != PLACE_VSYSCALL &&
+						      place_layout_part(layout, map) < 0))
+			return "it has a mapping of an unknown kind";
+	}
+	for (int i = 0; i < PLACE_PARTS; i++)
+		for (int j = 0; j < i; j++)
+			if (overlap(parts[i].start, parts[i].end, parts[j].start,
+				    parts[j].end))
+				return "its mappings interleave";
+	return NULL;
+}
+
+/* Draws of the kernel's random bits tell about their number where the sysctl is not
+ * readable (only root may): with more than 28 of them a draw is nearly always outside of
+ * what 28 can give. Both the program's base and the mappings' base are draws. */
+static bool wide(const struct place_image *image, const struct place_layout *layout)
+{
+	const struct place_range *program = &layout->parts[PLACE_PROGRAM];
+	const struct place_range *kernel = &layout->parts[PLACE_KERNEL];
+	const uint64_t span = 1ULL << (28 + 12);
+
+	if (image->random_bits)
+		return image->random_bits > 28;
+	if (!is_empty(kernel) && kernel->start < PLACE_CEILING)
+		return true;
+	if (image->program.fixed)
+		return false;
+	return image->program.interpreter ? program->start > PLACE_PROGRAM_BASE + span
+					  : program->end < PLACE_CEILING;
+}
+
+static void put_below(struct place_range *range, uint64_t end, uint64_t alignment)
+{
+	uint64_t start = align_down(end - (range->end - range->start), alignment);
+
+	range->shift = start - range->start;
+}
+
+/* As fs/binfmt_elf.c puts them: a program with an interpreter at its own base, all else
+ * from the top down in the order in which it is mapped. */
+static void choose_places(
+	struct place_layout *layout, const struct place_image *image, bool sealed)
+{
+	struct place_range *parts = layout->parts;
+	const struct place_elf *program = &image->program;
+	uint64_t top = layout->ceiling;
+	int first = program->interpreter ? PLACE_INTERPRETER : PLACE_PROGRAM;
+
+	if (program->interpreter && !program->fixed)
+		parts[PLACE_PROGRAM].shift =
+			align_down(PLACE_PROGRAM_BASE, program->alignment) -
+			parts[PLACE_PROGRAM].start;
+	if (program->interpreter || !program->fixed) {
+		put_below(&parts[first], top,
+			program->interpreter ? image->interpreter.alignment
+					     : program->alignment);
+		top = new_start(&parts[first]);
+	}
+	if (sealed)
+		parts[PLACE_KERNEL].sealed = true;
+	else
+		put_below(&parts[PLACE_KERNEL], top, PAGE);
+	put_below(&parts[PLACE_TOP], PLACE_STACK_TOP, PAGE);
+
+	/* Since Linux 6.15 the heap of a static-PIE is where a program with an
+	 * interpreter would be, so that it cannot run into the mappings. */
+	if (!program->fixed && !program->interpreter)
+		layout->brk = align_up(PLACE_PROGRAM_BASE, PAGE) + PAGE;
+	else
+		layout->brk = align_up(
+			program->end + image->program_bias + parts[PLACE_PROGRAM].shift,
+			PAGE);
+}
+
+static bool is_free(const struct place_image *image, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < image->maps.count; i++)
+		if (overlap(start, end, image->maps.items[i].start,
+			    image->maps.items[i].end))
+			return false;
+	return true;
+}
+
+/* Room for the page of calls and, where it is needed, a stop between old and new places.
+ * None of it is left behind. */
+static const char *choose_window(
+	struct place_layout *layout, const struct place_image *image)
+{
+	static const uint64_t candidates[] = {
+		0x600000000000, 0x400000000000, 0x200000000000, 0x100000000000};
+	uint64_t need = PLACE_PAGE_ROOM;
+
+	for (int i = 0; i < PLACE_PARTS; i++)
+		need += layout->parts[i].end - layout->parts[i].start;
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+		if (!is_free(image, candidates[i], candidates[i] + need))
+			continue;
+		layout->window = layout->page = candidates[i];
+		uint64_t at = layout->window + PLACE_PAGE_ROOM;
+		for (int j = 0; j < PLACE_PARTS; j++) {
+			layout->hop_shift[j] = at - layout->parts[j].start;
+			at += layout->parts[j].end - layout->parts[j].start;
+		}
+		return NULL;
+	}
+	return "there is no free memory to work in";
+}
+
+/* Everything must be free where something goes, but for what goes away itself: then all
+ * goes by way of the window. */
+static const char *check_places(struct place_layout *layout)
+{
+	static const char no_room[] = "its parts have no room side by side";
+
+	for (int i = 0; i < PLACE_PARTS; i++) {
+		const struct place_range *part = &layout->parts[i];
+		uint64_t start = new_start(part), end = part->end + part->shift;
+
+		if (is_empty(part))
+			continue;
+		if (!part->sealed &&
+			overlap(layout->ceiling, layout->fill_end, start, end))
+			return no_room;
+		for (int j = 0; j < PLACE_PARTS; j++) {
+			const struct place_range *other = &layout->parts[j];
+
+			if (j != i && overlap(start, end, new_start(other),
+					      other->end + other->shift))
+				return no_room;
+			if (part->shift && overlap(start, end, other->start, other->end))
+				layout->hop = true;
+		}
+	}
+	return layout->brk >= layout->ceiling ? no_room : NULL;
+}
+
+const char *place_layout_make(
+	struct place_layout *layout, const struct place_image *image, bool sealed)
+{
+	*layout = (struct place_layout){.fill_end = PLACE_FILL_END};
+	const char *cause = find_parts(layout, image);
+	if (cause)
+		return cause;
+	layout->ceiling = wide(image, layout) ? PLACE_CEILING_FAR : PLACE_CEILING;
+	choose_places(layout, image, sealed);
+	cause = check_places(layout);
+	return cause ? cause : choose_window(layout, image);
+}
+
+uint64_t place_layout_shift(const struct place_layout *layout, uint64_t address)
+{
+	/* A part's end belongs to it as well, as marks like end_code point there, unless
+	 * another begins just there. */
+	for (uint64_t end = 0; end < 2; end++)
+		for (int i = 0; i < PLACE_PARTS; i++) {
+			const struct place_range *part = &layout->parts[i];
+
+			if (!is_empty(part) && address >= part->start &&
+				address < part->end + end)
+				return address + part->shift;
+		}
+	return address;
+}

@@ -1,0 +1,13 @@
+# Sourced by the tests of this folder after tests/lib.sh: a launcher and probes that nobody can
+# reach too, and the filter of a container.
+. "$SRC/tests/launcher/lib.sh"
+cp "$stablerun" stablerun
+stablerun=$TMP/stablerun
+gcc -O1 -D_GNU_SOURCE -o refuse "$SRC/tests/place/refuse.c"
+refuse=$TMP/refuse
+mkdir -m 777 output
+
+# distinct FILE...: how many different contents the files have.
+distinct() {
+	sha256sum "$@" | cut -d' ' -f1 | sort -u | wc -l
+}

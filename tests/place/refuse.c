@@ -1,0 +1,123 @@
+/* Runs a command under a seccomp filter as containers have it: personality() answers
+ * EPERM to everything but 0 and 0xffffffff (reading). Needs no privileges.
+ *
+ *     refuse [CALL...] [--] COMMAND [ARG...]
+ *
+ * CALL adds refusals: `ptrace`, `mremap-vdso` (moving what
+ * has the vdso's size: what a kernel answers that has sealed the vdso), `mremap` (all of
+ * it), `prctl-mm` (PR_SET_MM). */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ROOM = 128 };
+
+static struct sock_filter filter[ROOM];
+static unsigned short length;
+
+static void add(unsigned short code, unsigned value, unsigned char yes, unsigned char no)
+{
+	filter[length++] = (struct sock_filter)BPF_JUMP(code, value, yes, no);
+}
+
+static void load(size_t offset)
+{
+	add(BPF_LD | BPF_W | BPF_ABS, (unsigned)offset, 0, 0);
+}
+
+static void answer(unsigned value)
+{
+	add(BPF_RET | BPF_K, value, 0, 0);
+}
+
+static unsigned refusal(void)
+{
+	return SECCOMP_RET_ERRNO | EPERM;
+}
+
+/* Skips `steps` unless the call has this number. */
+static void only_call(unsigned number, unsigned char steps)
+{
+	load(offsetof(struct seccomp_data, nr));
+	add(BPF_JMP | BPF_JEQ | BPF_K, number, 0, steps);
+}
+
+static size_t argument(int index)
+{
+	return offsetof(struct seccomp_data, args) + sizeof(__u64) * (size_t)index;
+}
+
+static void refuse_call(unsigned number)
+{
+	only_call(number, 1);
+	answer(refusal());
+}
+
+/* Where the lower half of an argument has this value. */
+static void refuse_argument(unsigned number, int index, unsigned value)
+{
+	only_call(number, 3);
+	load(argument(index));
+	add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	answer(refusal());
+}
+
+static void refuse_personality(void)
+{
+	only_call(SYS_personality, 4);
+	load(argument(0));
+	add(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+	add(BPF_JMP | BPF_JEQ | BPF_K, 0xffffffff, 1, 0);
+	answer(refusal());
+}
+
+static bool refuse_more(const char *call)
+{
+	if (!strcmp(call, "ptrace"))
+		refuse_call(SYS_ptrace);
+	else if (!strcmp(call, "mremap"))
+		refuse_call(SYS_mremap);
+	else if (!strcmp(call, "mremap-vdso"))
+		refuse_argument(SYS_mremap, 1, 0x2000);
+	else if (!strcmp(call, "prctl-mm"))
+		refuse_argument(SYS_prctl, 0, PR_SET_MM);
+	else
+		return false;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	int word = 1;
+
+	load(offsetof(struct seccomp_data, arch));
+	add(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	answer(SECCOMP_RET_ALLOW);
+	refuse_personality();
+	while (word < argc && refuse_more(argv[word]))
+		word++;
+	if (word < argc && !strcmp(argv[word], "--"))
+		word++;
+	answer(SECCOMP_RET_ALLOW);
+	if (word >= argc) {
+		fprintf(stderr, "usage: refuse [CALL...] [--] COMMAND [ARG...]\n");
+		return 125;
+	}
+	struct sock_fprog program = {length, filter};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+		perror("refuse: cannot install the filter");
+		return 125;
+	}
+	execvp(argv[word], argv + word);
+	fprintf(stderr, "refuse: cannot execute '%s': %s\n", argv[word], strerror(errno));
+	return 126;
+}
