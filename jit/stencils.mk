@@ -1,5 +1,5 @@
 # Copy-and-patch: stencils compiled by gcc, cut out by stencil_cut, and what emits them. The list
-# $(STENCILS) of sources (jit/module.mk) becomes $(O)/jit/stencils.gen.h.
+# $(STENCILS) of sources (jit/module.mk) becomes $(O)/obj/jit/stencils.gen.h.
 
 # Always gcc: the stencils use global register variables. Frame pointer and registers:
 # jit/stencil.h. Partitioning is on, so that cold blocks leave the hot path.
@@ -11,40 +11,45 @@ STENCIL_CFLAGS := -std=gnu11 $(WARNINGS) -Wno-missing-prototypes -O2 -g0 -ffixed
 	-fno-align-labels -fno-align-loops -fno-stack-clash-protection
 PYTHON_CFLAGS  := $(shell pkg-config --cflags python-3.11-embed)
 
-STENCIL_CUT := $(O)/jit/stencil_cut
-STENCIL_CUT_OBJECTS := $(addprefix $(O)/, jit/stencil_cut.o jit/stencil_lint.o \
-	jit/stencil_write.o launcher/base.o)
+STENCIL_CUT := $(O)/obj/jit/stencil_cut
+STENCIL_CUT_OBJECTS := $(addprefix $(O)/, obj/jit/stencil_cut.o obj/jit/stencil_lint.o \
+	obj/jit/stencil_write.o launcher/base.o)
 
 $(STENCIL_CUT): $(STENCIL_CUT_OBJECTS)
 	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -o $@ $^ -lelf -lcapstone
 
-$(O)/jit/cut/%.o: %.c jit/stencils.mk
+$(O)/obj/jit/cut/%.o: %.c jit/stencils.mk
 	@mkdir -p $(@D)
 	$(STENCIL_CC) $(CPPFLAGS) $(PYTHON_CFLAGS) $(STENCIL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/jit/stencils.gen.h: $(STENCILS:%.c=$(O)/jit/cut/%.o) $(STENCIL_CUT)
+$(O)/obj/jit/stencils.gen.h: $(STENCILS:%.c=$(O)/obj/jit/cut/%.o) $(STENCIL_CUT)
 	$(STENCIL_CUT) $@ $(filter %.o,$^)
 
 # What the engine links to emit code.
-EMIT_OBJECTS := $(addprefix $(O)/, jit/emit.o jit/codemem.o jit/patchpoint.o jit/stencil.o)
-$(O)/jit/emit.o $(O)/jit/stencil.o $(O)/jit/patchpoint.o: CPPFLAGS += -I$(O)
-$(O)/jit/emit.o $(O)/jit/stencil.o $(O)/jit/patchpoint.o: | $(O)/jit/stencils.gen.h
+EMIT_OBJECTS := $(addprefix $(O)/obj/jit/, emit.o codemem.o patchpoint.o stencil.o)
+$(O)/obj/jit/emit.o $(O)/obj/jit/stencil.o $(O)/obj/jit/patchpoint.o: CPPFLAGS += -I$(O)/obj
+$(O)/obj/jit/emit.o $(O)/obj/jit/stencil.o $(O)/obj/jit/patchpoint.o: | $(O)/obj/jit/stencils.gen.h
+
+# What tells the world about it. patchlog_read.o is for annotate too.
+SYMBOLS_OBJECTS := $(addprefix $(O)/obj/jit/, symbols.o buffer.o code_elf.o code_info.o \
+	debug_info.o frame_info.o gdbjit.o jitdump.o outfile.o patchlog.o patchlog_read.o \
+	perfmap.o)
 
 # The unit tests have stencils of their own, so that they need no Python.
-TEST_GEN := $(O)/jit/test/jit/stencils.gen.h
-$(TEST_GEN): $(O)/jit/cut/jit/emit_test_stencils.o $(STENCIL_CUT)
+TEST_GEN := $(O)/obj/jit/test/jit/stencils.gen.h
+$(TEST_GEN): $(O)/obj/jit/cut/jit/emit_test_stencils.o $(STENCIL_CUT)
 	@mkdir -p $(@D)
 	$(STENCIL_CUT) $@ $(filter %.o,$^)
 
-$(O)/jit/test/%.o: jit/%.c $(TEST_GEN)
+$(O)/obj/jit/test/%.o: jit/%.c $(TEST_GEN)
 	@mkdir -p $(@D)
-	$(CC) -I$(O)/jit/test $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) -fno-pie -MMD -MP -c -o $@ $<
+	$(CC) -I$(O)/obj/jit/test $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) -fno-pie -MMD -MP -c -o $@ $<
 
-$(O)/jit/codemem_test: $(addprefix $(O)/, jit/codemem_test.o jit/codemem.o)
+$(O)/obj/jit/codemem_test: $(addprefix $(O)/obj/jit/, codemem_test.o codemem.o)
 	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -o $@ $^
 
-$(O)/jit/emit_test: $(addprefix $(O)/jit/test/, emit_test.o emit.o stencil.o patchpoint.o) \
-		$(O)/jit/codemem.o
+$(O)/obj/jit/emit_test: $(addprefix $(O)/obj/jit/test/, emit_test.o emit.o stencil.o patchpoint.o) \
+		$(O)/obj/jit/codemem.o
 	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -o $@ $^
 
-TEST_PROGRAMS += $(O)/jit/codemem_test $(O)/jit/emit_test $(STENCIL_CUT)
+TEST_PROGRAMS += $(O)/obj/jit/codemem_test $(O)/obj/jit/emit_test $(STENCIL_CUT)

@@ -16,7 +16,7 @@ stencil() {
 
 # refuses NAME OFFSET TEXT: stencil_cut fails, writes nothing, and says so in one of its lines.
 refuses() {
-	expect 1 "$BUILD/jit/stencil_cut" "$1.h" "$1.o"
+	expect 1 "$BUILD/obj/jit/stencil_cut" "$1.h" "$1.o"
 	grep -qF "stencil_cut: op_$1+$2: $3" err || {
 		cat err >&2
 		fail "op_$1 was not refused for: $3"
@@ -34,7 +34,7 @@ stencil GOOD <<'END'
 1:	movabs $HOLE_A, %rax
 	jmp CONT
 END
-expect 0 "$BUILD/jit/stencil_cut" good.h GOOD.o
+expect 0 "$BUILD/obj/jit/stencil_cut" good.h GOOD.o
 grep -q 'frame padded from 24 to 32' good.h || fail "the frame was not padded"
 grep -q 'movabsq $0x0, %rax \[HOLE_A\]' good.h || fail "no disassembly"
 
@@ -205,10 +205,10 @@ cat >static.c <<'END'
 __attribute__((noinline, used)) static int local(int x) { return x * 3; }
 END
 gcc -O2 -ffunction-sections -c -o static.o static.c
-expect 1 "$BUILD/jit/stencil_cut" static.h static.o
+expect 1 "$BUILD/obj/jit/stencil_cut" static.h static.o
 grep -q "code in section '.text.local' is no stencil" err || fail "a stray function was taken"
 
-expect 1 "$BUILD/jit/stencil_cut" text.h static.c
+expect 1 "$BUILD/obj/jit/stencil_cut" text.h static.c
 grep -q "'static.c' is not an object file" err || fail "C text was taken for an object"
-expect 1 "$BUILD/jit/stencil_cut" none.h no-such-file.o
+expect 1 "$BUILD/obj/jit/stencil_cut" none.h no-such-file.o
 grep -q "cannot open 'no-such-file.o': No such file" err || fail "a missing file"

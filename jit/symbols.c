@@ -1,0 +1,226 @@
+/* Telling the world about JIT code: one table of live code, and the outputs fed from it.
+ */
+#include "jit/symbols.h"
+
+#include "jit/code_elf.h"
+#include "jit/code_info.h"
+#include "jit/gdbjit.h"
+#include "jit/jitdump.h"
+#include "jit/patchlog.h"
+#include "jit/perfmap.h"
+#include "launcher/base.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct symbols {
+	unsigned outputs; /* enum symbols_output */
+	char *directory;  /* of the files: absolute where it could be found out */
+	char *current;	  /* the directory that relative file names are meant from */
+	struct code_table table;
+	uint64_t next_index;
+	struct outfile map;
+	struct jitdump dump;
+	struct patchlog log;
+	struct gdbjit *gdb;
+	bool warned; /* of memory */
+};
+
+/* The first failure is worth a line; the program runs on. */
+static void warn_memory(struct symbols *symbols)
+{
+	if (!symbols->warned)
+		warn("out of memory: some code will have no name");
+	symbols->warned = true;
+}
+
+static char *absolute(const char *current, const char *directory)
+{
+	char *path = NULL;
+
+	if (!directory)
+		return strdup(current);
+	if (*directory == '/' || asprintf(&path, "%s/%s", current, directory) < 0)
+		return strdup(directory);
+	return path;
+}
+
+/* Opens the files; false where none could be. */
+static bool open_files(struct symbols *symbols)
+{
+	bool map = perfmap_open(&symbols->map);
+	bool dump = jitdump_open(&symbols->dump, symbols->directory);
+	bool log = patchlog_open(&symbols->log, symbols->directory);
+
+	return map || dump || log;
+}
+
+static void release(struct symbols *symbols)
+{
+	code_table_release(&symbols->table);
+	free(symbols->directory);
+	free(symbols->current);
+	free(symbols);
+}
+
+struct symbols *symbols_open(unsigned outputs, const char *directory)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	char *current = getcwd(NULL, 0);
+
+	if (symbols) {
+		symbols->map.fd = symbols->dump.file.fd = symbols->log.file.fd = -1;
+		symbols->current = current ? current : strdup(".");
+		symbols->directory =
+			symbols->current ? absolute(symbols->current, directory) : NULL;
+	} else {
+		free(current);
+	}
+	if (!symbols || !symbols->directory) {
+		warn("out of memory: no symbols for compiled code");
+		if (symbols)
+			release(symbols);
+		return NULL;
+	}
+	if (outputs & SYMBOLS_PERF && open_files(symbols))
+		symbols->outputs |= SYMBOLS_PERF;
+	if (outputs & SYMBOLS_GDB) {
+		symbols->gdb = gdbjit_new(symbols->current);
+		symbols->outputs |= symbols->gdb ? SYMBOLS_GDB : 0;
+	}
+	if (symbols->outputs)
+		return symbols;
+	release(symbols);
+	return NULL;
+}
+
+/* code.elf: written beside its place and renamed, so that it is whole or not there. */
+static void write_elf(struct symbols *symbols)
+{
+	struct code_elf elf = {0};
+	struct buffer image = {0};
+	struct outfile file;
+	char name[64], hidden[64];
+	cleanup_free char *path = NULL;
+
+	snprintf(name, sizeof(name), "jit-%d.elf", (int)getpid());
+	snprintf(hidden, sizeof(hidden), ".jit-%d.elf.tmp", (int)getpid());
+	if (!code_elf_build(&elf, &image, symbols->table.codes, symbols->table.count,
+		    symbols->current, true) ||
+		asprintf(&path, "%s/%s", symbols->directory, name) < 0) {
+		path = NULL;
+		warn_memory(symbols);
+	} else if (outfile_open(&file, symbols->directory, hidden)) {
+		struct iovec piece = {image.bytes, image.size};
+		cleanup_free char *temporary = strdup(file.path);
+
+		if (!outfile_write(&file, &piece, 1)) {
+			if (temporary)
+				unlink(temporary);
+		} else {
+			if (rename(file.path, path) != 0)
+				warn("cannot create '%s': %s", path, strerror(errno));
+			outfile_close(&file);
+		}
+	}
+	buffer_release(&image);
+	code_elf_release(&elf);
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	if (symbols->outputs & SYMBOLS_PERF) {
+		write_elf(symbols);
+		outfile_close(&symbols->map);
+		jitdump_close(&symbols->dump);
+		patchlog_close(&symbols->log);
+	}
+	gdbjit_free(symbols->gdb);
+	release(symbols);
+}
+
+void symbols_forked(struct symbols *symbols)
+{
+	/* The parent writes this buffer out; here it would be twice. */
+	if (!symbols || !(symbols->outputs & SYMBOLS_PERF))
+		return;
+	buffer_clear(&symbols->log.lines);
+	outfile_close(&symbols->map);
+	jitdump_abandon(&symbols->dump);
+	patchlog_close(&symbols->log);
+	if (!open_files(symbols)) {
+		symbols->outputs &= ~(unsigned)SYMBOLS_PERF;
+		return;
+	}
+	for (size_t i = 0; i < symbols->table.count; i++) {
+		const struct code_info *code = symbols->table.codes[i];
+
+		perfmap_add(&symbols->map, code);
+		jitdump_load(&symbols->dump, code, NULL, 0);
+	}
+}
+
+void symbols_load(struct symbols *symbols, const struct symbols_code *code)
+{
+	struct code_info *info;
+
+	if (!symbols) {
+		gdbjit_announce();
+		return;
+	}
+	info = code_info_new(code, symbols->next_index);
+	if (!info) {
+		warn_memory(symbols);
+		return;
+	}
+	symbols->next_index++;
+	if (!code_table_add(&symbols->table, info)) {
+		warn_memory(symbols);
+		return;
+	}
+	if (symbols->outputs & SYMBOLS_PERF) {
+		patchlog_flush(&symbols->log);
+		perfmap_add(&symbols->map, info);
+		jitdump_load(&symbols->dump, info, code->lines, code->line_count);
+	}
+	if (symbols->gdb)
+		gdbjit_update(symbols->gdb, &symbols->table, info->address);
+	gdbjit_announce();
+}
+
+void symbols_unload(struct symbols *symbols, const void *address)
+{
+	uintptr_t at = (uintptr_t)address;
+	size_t index;
+
+	if (!symbols)
+		return;
+	index = code_table_find(&symbols->table, at);
+	if (index == symbols->table.count || symbols->table.codes[index]->address != at)
+		return;
+	if (symbols->outputs & SYMBOLS_PERF)
+		patchlog_unload(
+			&symbols->log, address, symbols->table.codes[index]->size);
+	code_table_remove(&symbols->table, at);
+	if (symbols->gdb)
+		gdbjit_update(symbols->gdb, &symbols->table, at);
+}
+
+void symbols_patch(struct symbols *symbols, const void *address, const void *bytes,
+	size_t size, const char *why)
+{
+	if (symbols && symbols->outputs & SYMBOLS_PERF)
+		patchlog_patch(&symbols->log, address, bytes, size, why);
+}
+
+void symbols_object(
+	struct symbols *symbols, const void *object, const char *type, const char *repr)
+{
+	if (symbols && symbols->outputs & SYMBOLS_PERF)
+		patchlog_object(&symbols->log, object, type, repr);
+}
