@@ -12,6 +12,7 @@ import gdb
 from gdb.unwinder import Unwinder
 
 from . import memory
+from .pending import symbol_address
 
 SCAN_WORDS = 512  # how far up the stack a return address is looked for
 PUSHED_AFTER_RETURN = ("rbp", "rbx", "r15", "r14")
@@ -31,6 +32,7 @@ class JitUnwinder(Unwinder):
         self._session = session
         self._maps = []
         self._pid = 0
+        self._builtins = {}  # pc -> is it one
         gdb.events.stop.connect(self._forget)
         gdb.events.cont.connect(self._forget)
         gdb.events.memory_changed.connect(self._forget)
@@ -64,10 +66,20 @@ class JitUnwinder(Unwinder):
                 return mapping
         return None
 
+    def _is_builtin(self, pc):
+        """V8's builtins lie in the program's file, made by its JIT at build time: they have
+        symbols and frame pointers, but no unwind information."""
+        if pc not in self._builtins:
+            symbol = gdb.execute("info symbol %#x" % pc, to_string=True)
+            self._builtins[pc] = symbol.startswith("Builtins_")
+        return self._builtins[pc]
+
     def _is_jit_code(self, pc):
         mapping = self._mapping(pc)
         if mapping is not None:
-            return mapping.anonymous_code
+            return mapping.anonymous_code or (
+                symbol_address("Builtins_JSEntry") is not None and self._is_builtin(pc)
+            )
         run = self._session.run
         # A core file has no live mappings: the run's code tells.
         return bool(not self._maps and run and run.code and run.code.read(pc, 1))
