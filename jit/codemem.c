@@ -177,13 +177,12 @@ static int write_bytes(
 	return write_protected(address, bytes, size);
 }
 
-/* Fills with int3, so that a stray jump stops at once. */
-static int fill(struct codemem *memory, uintptr_t address, size_t size)
+/* Fills memory with one byte. */
+static int fill(struct codemem *memory, uintptr_t address, size_t size, uint8_t byte)
 {
-	static uint8_t filling[PAGE];
+	uint8_t filling[PAGE];
 
-	if (filling[0] != INT3)
-		memset(filling, INT3, sizeof(filling));
+	memset(filling, byte, size < PAGE ? size : PAGE);
 	while (size > 0) {
 		struct iovec pieces[FILL_PIECES];
 		size_t total = 0;
@@ -201,7 +200,7 @@ static int fill(struct codemem *memory, uintptr_t address, size_t size)
 		} else {
 			if (protect(address, total, PROT_READ | PROT_WRITE) != 0)
 				return -1;
-			memset((void *)address, INT3, total);
+			memset((void *)address, byte, total);
 			if (protect(address, total, PROT_READ | PROT_EXEC) != 0)
 				return -1;
 		}
@@ -209,6 +208,17 @@ static int fill(struct codemem *memory, uintptr_t address, size_t size)
 		size -= total;
 	}
 	return 0;
+}
+
+/* A new block is int3, so that a stray jump stops at once, and so is a little behind it;
+ * the rest of the room is zeroes, which disassemblers pass over. */
+static int prepare(struct codemem *memory, const struct block *block, size_t wanted)
+{
+	size_t zeroes = CODEMEM_ROOM - CODEMEM_ALIGN;
+
+	if (fill(memory, block->start, wanted - zeroes, INT3) != 0)
+		return -1;
+	return fill(memory, block->start + wanted - zeroes, zeroes, 0);
 }
 
 static bool grow(void **array, size_t *room, size_t count, size_t element)
@@ -336,7 +346,7 @@ void *codemem_allocate(struct codemem *memory, size_t size)
 		    sizeof(struct block)))
 		return NULL;
 	block = memory->blocks + index;
-	if (fill(memory, block->start, wanted) != 0)
+	if (prepare(memory, block, wanted) != 0)
 		return NULL;
 	if (block->size > wanted) {
 		memmove(block + 2, block + 1,
@@ -378,7 +388,7 @@ void codemem_release(struct codemem *memory, void *address)
 	assert(index < memory->block_count && block->used &&
 		block->start == (uintptr_t)address);
 	/* Where filling fails the old bytes stay, which nobody executes any more. */
-	(void)fill(memory, block->start, block->size);
+	(void)fill(memory, block->start, block->size, INT3);
 	block->used = false;
 	memory->used -= block->size;
 	join_next(memory, index);

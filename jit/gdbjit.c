@@ -6,10 +6,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Code that begins in the same window shares an image: large enough that there are few,
  * small enough that building one again for each new code object is cheap. */
-enum { WINDOW = 32768 };
+enum { WINDOW = 16384 };
+
+/* Each event costs a gdb that is attached about a millisecond, which 5,000 code objects
+ * would make seconds. So when gdb is seen to be there (an event takes long), and after
+ * the first PROMPT of them, events are kept back: until there are enough of them, or
+ * until gdb's last work was long enough ago. */
+enum {
+	PROMPT = 256,
+	ATTACHED_NS = 30000,
+	PENDING_MIN = 16,
+	PENDING_SHARE = 16, /* of all code objects: one in so many may be pending */
+	PAUSE = 20,	    /* times what the last event took */
+};
 
 /* These four declarations are the interface: gdb looks for the names. */
 enum jit_actions { JIT_NOACTION, JIT_REGISTER_FN, JIT_UNREGISTER_FN };
@@ -33,6 +46,11 @@ void __jit_debug_register_code(void);
 
 struct jit_descriptor __jit_debug_descriptor = {1, JIT_NOACTION, NULL, NULL};
 
+/* Not gdb's: a debugger that waits for code at an address sets it to 1, and then no new
+ * code object goes without a call of __jit_debug_register_code(). */
+extern volatile int __jit_debug_watch;
+volatile int __jit_debug_watch = 0;
+
 /* gdb has a breakpoint here. */
 __attribute__((noinline, noclone)) void __jit_debug_register_code(void)
 {
@@ -43,12 +61,15 @@ struct window {
 	uintptr_t start;
 	struct jit_code_entry entry;
 	char *image; /* owned; NULL: nothing is registered */
+	bool dirty;  /* its code is not as registered */
 };
 
 struct gdbjit {
 	char *directory;
 	struct window **windows; /* ascending */
 	size_t count, room;
+	size_t updates, pending;
+	uint64_t last, took; /* in ns: when gdb was told last, and how long that took */
 	struct code_elf elf;
 	struct buffer image;
 };
@@ -152,21 +173,20 @@ static struct window *find_window(struct gdbjit *gdb, uintptr_t address)
 	return window;
 }
 
-void gdbjit_update(struct gdbjit *gdb, const struct code_table *table, uintptr_t address)
+/* Builds the image of a window again from its code. */
+static void renew(
+	struct gdbjit *gdb, struct window *window, const struct code_table *table)
 {
-	struct window *window = find_window(gdb, address);
-	size_t first, end;
+	size_t first = code_table_find(table, window->start), end;
 	char *image;
 
-	if (!window)
-		return;
-	first = code_table_find(table, window->start);
 	while (first < table->count && table->codes[first]->address < window->start)
 		first++;
 	end = first;
 	while (end < table->count && table->codes[end]->address < window->start + WINDOW)
 		end++;
 	unregister(window);
+	window->dirty = false;
 	if (first == end)
 		return;
 	buffer_clear(&gdb->image);
@@ -178,6 +198,47 @@ void gdbjit_update(struct gdbjit *gdb, const struct code_table *table, uintptr_t
 		return;
 	memcpy(image, gdb->image.bytes, gdb->image.size);
 	enter(window, image, gdb->image.size);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
+static bool is_due(const struct gdbjit *gdb, const struct code_table *table)
+{
+	return gdb->updates <= PROMPT || gdb->took < ATTACHED_NS ||
+	       (gdb->pending >= PENDING_MIN &&
+		       gdb->pending >= table->count / PENDING_SHARE) ||
+	       now() - gdb->last >= PAUSE * gdb->took;
+}
+
+void gdbjit_update(struct gdbjit *gdb, const struct code_table *table, uintptr_t address)
+{
+	struct window *window = find_window(gdb, address);
+	uint64_t start;
+
+	if (!window)
+		return;
+	window->dirty = true;
+	gdb->updates++;
+	gdb->pending++;
+	if (!is_due(gdb, table)) {
+		if (__jit_debug_watch)
+			gdbjit_announce();
+		return;
+	}
+	start = now();
+	for (size_t i = 0; i < gdb->count; i++) {
+		if (gdb->windows[i]->dirty)
+			renew(gdb, gdb->windows[i], table);
+	}
+	gdb->last = now();
+	gdb->took = gdb->last - start;
+	gdb->pending = 0;
 }
 
 void gdbjit_free(struct gdbjit *gdb)

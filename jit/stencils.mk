@@ -52,4 +52,10 @@ $(O)/obj/jit/emit_test: $(addprefix $(O)/obj/jit/test/, emit_test.o emit.o stenc
 		$(O)/obj/jit/codemem.o
 	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -o $@ $^
 
+# The tests of the symbols run this in place of the engine.
+$(O)/obj/jit/symbols_driver: $(addprefix $(O)/obj/jit/test/, symbols_driver.o patchpoint.o) \
+		$(O)/obj/jit/codemem.o $(SYMBOLS_OBJECTS) $(O)/launcher/base.o
+	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -o $@ $^
+
+TEST_PROGRAMS += $(O)/obj/jit/symbols_driver
 TEST_PROGRAMS += $(O)/obj/jit/codemem_test $(O)/obj/jit/emit_test $(STENCIL_CUT)

@@ -190,7 +190,8 @@ void symbols_load(struct symbols *symbols, const struct symbols_code *code)
 	}
 	if (symbols->gdb)
 		gdbjit_update(symbols->gdb, &symbols->table, info->address);
-	gdbjit_announce();
+	else
+		gdbjit_announce();
 }
 
 void symbols_unload(struct symbols *symbols, const void *address)
