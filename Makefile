@@ -4,6 +4,7 @@
 #   make demo       install what is missing, build, run the main job and show its result
 #   make check      the same, then every test
 #   make bench      the figures, each beside its peer
+#   make install    into PREFIX (/usr/local), below DESTDIR; make uninstall removes it
 #   make help       every target
 #
 # O=DIR builds elsewhere, SAN=1 with ASan and UBSan, COVERAGE=1 for gcov, CC=clang with clang.
@@ -53,6 +54,7 @@ TEST_PROGRAMS :=
 -include jit/module.mk
 -include annotate/module.mk
 include tests/module.mk
+include etc/install.mk
 
 programs: $(PROGRAMS)
 test-programs: $(TEST_PROGRAMS)
@@ -76,7 +78,7 @@ format-check:
 	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 
 help:
-	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
 .PHONY: all programs test-programs deps clean format-check help
 .DELETE_ON_ERROR:
