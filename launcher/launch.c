@@ -11,6 +11,7 @@
 
 #include "launcher/base.h"
 #include "launcher/binary.h"
+#include "launcher/keep.h"
 #include "launcher/options.h"
 #include "launcher/place.h"
 #include "launcher/plan.h"
@@ -98,7 +99,7 @@ int launch(const struct plan *plan)
 	static int (*const steps[])(const struct plan *) = {
 		set_cpu,
 		set_limits,
-		/* run_open */
+		keep_start,
 		set_persona,
 		/* supervise_start */
 		prepare_move,

@@ -3,7 +3,7 @@
  * The order, with the places where the other parts plug in:
  *
  *   1. affinity, resource limits
- *   2. run_open()      the RUN directory is made         (plan->run)
+ *   2. keep_start()    the RUN directory and its helper  (plan->run)
  *   3. personality, set and read back                    (plan->place ==
  * PLACE_PERSONALITY)
  *   4. supervise_start()  helper and seccomp filter      (plan->seeded, plan->run, a

@@ -39,15 +39,8 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	remote.o \
 )
 
-# RUN directories
-LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
-	elf_file.o \
-	run.o \
-	run_facts.o \
-	run_file.o \
-	run_info.o \
-	run_json.o \
-)
+include launcher/run.mk
+
 # gdb
 LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	again.o \

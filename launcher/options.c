@@ -167,9 +167,7 @@ static void refuse_unbuilt(const struct options *options)
 {
 	const char *unbuilt = NULL;
 
-	if (options->run)
-		unbuilt = "-o";
-	else if (options->seeded)
+	if (options->seeded)
 		unbuilt = "--seed";
 	else if (options->rule && strcmp(options->rule, "none"))
 		unbuilt = "--rule";

@@ -186,11 +186,11 @@ struct run_clock run_clock_now(void);
 /* From waitpid()'s status. */
 void run_note_end(struct run_info *info, int wait_status);
 
-/* ---- collecting (run_collect.c) ---- */
+/* ---- collecting (collect.c) ---- */
 
 /* Moves what the processes info->pids wrote about their code (perf maps in /tmp, jitdumps
  * and the jit's files in `working`) into the RUN. What cannot be moved is noted in
- * info->lost_code and left where it is. */
-void run_collect(struct run_writer *writer, struct run_info *info, const char *working);
+ * info->lost_code and left where it is. `directory` is the RUN's. */
+void run_collect(int directory, struct run_info *info, const char *working);
 
 #endif

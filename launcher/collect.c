@@ -1,0 +1,152 @@
+/* Gathering what the runtimes of a run wrote about their code, so that nothing of it
+ * stays in /tmp or in the working directory.
+ *
+ *   /tmp/perf-PID.map                              -> perf-PID.map
+ *   /tmp/jit-PID.dump, ./jit-PID.dump              -> jit-PID.dump
+ *   ./jit-PID.elf                                  -> code.elf, code-PID.elf for other
+ * pids
+ *   ./jit-PID.patches                              -> patches.log, patches-PID.log
+ *   ./isolate-0x…-PID-v8.log (node's --perf-prof)  -> v8-PID.log */
+#include "launcher/run.h"
+
+#include "launcher/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	CHUNK = 1 << 30,
+};
+
+struct source {
+	const char *directory;	/* NULL: the run's working directory */
+	const char *pattern;	/* %d is the pid, '*' stands for anything */
+	const char *kept;	/* name in the RUN for the main process; %d is its pid */
+	const char *kept_other; /* for the other processes of the run */
+};
+
+static const struct source sources[] = {
+	{"/tmp", "perf-%d.map", "perf-%d.map", "perf-%d.map"},
+	{NULL, "jit-%d.dump", "jit-%d.dump", "jit-%d.dump"},
+	{"/tmp", "jit-%d.dump", "jit-%d.dump", "jit-%d.dump"},
+	{NULL, "jit-%d.elf", "code.elf", "code-%d.elf"},
+	{"/tmp", "jit-%d.elf", "code.elf", "code-%d.elf"},
+	{NULL, "jit-%d.patches", "patches.log", "patches-%d.log"},
+	{"/tmp", "jit-%d.patches", "patches.log", "patches-%d.log"},
+	{NULL, "isolate-0x*-%d-v8.log", "v8-%d.log", "v8-%d.log"},
+};
+
+static int copy_bytes(int from, int to)
+{
+	ssize_t put;
+
+	while ((put = sendfile(to, from, NULL, CHUNK)) > 0)
+		;
+	return put < 0 ? -1 : 0;
+}
+
+/* Across file systems. What was copied in part stays, because a part is better than none.
+ */
+static int copy_file(int directory, const char *name, int run, const char *kept)
+{
+	cleanup_fd int from = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	cleanup_fd int to =
+		from < 0 ? -1
+			 : openat(run, kept, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+				   0666);
+
+	if (from < 0 || to < 0 || copy_bytes(from, to) < 0)
+		return -1;
+	return unlinkat(directory, name, 0);
+}
+
+/* Anybody may put a file of that name into /tmp: only a plain file of our own user that
+ * is no older than the run is this run's. */
+static bool is_ours(int directory, const char *name, const struct run_info *info)
+{
+	struct stat status;
+
+	return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	       (uint64_t)status.st_mtim.tv_sec + 1 >= info->start.realtime / 1000000000u;
+}
+
+static void move_file(int run, struct run_info *info, int directory,
+	const char *where, const char *name, const char *kept)
+{
+	if (!is_ours(directory, name, info))
+		return;
+	if (renameat2(directory, name, run, kept, RENAME_NOREPLACE) == 0)
+		return;
+	/* The first of two files of one name is the better one: see the order above. */
+	if (errno != EEXIST && copy_file(directory, name, run, kept) == 0)
+		return;
+	strv_add(
+		&info->lost_code, xasprintf("'%s/%s' could not be moved into the run: %s",
+					  where, name, strerror(errno)));
+}
+
+/* Expands the %d of our own tables. */
+static char *with_pid(const char *format, pid_t pid)
+{
+	const char *hole = strstr(format, "%d");
+
+	if (!hole)
+		return xstrdup(format);
+	return xasprintf("%.*s%d%s", (int)(hole - format), format, (int)pid, hole + 2);
+}
+
+static void collect_matching(int run, struct run_info *info,
+	int directory, const char *where, const char *pattern, const char *kept)
+{
+	int own = dup(directory);
+	DIR *stream = own < 0 ? NULL : fdopendir(own);
+	struct dirent *entry;
+
+	if (!stream) {
+		if (own >= 0)
+			close(own);
+		return;
+	}
+	rewinddir(stream);
+	while ((entry = readdir(stream)) != NULL) {
+		if (fnmatch(pattern, entry->d_name, 0) == 0)
+			move_file(run, info, directory, where, entry->d_name, kept);
+	}
+	closedir(stream);
+}
+
+static void collect_source(int run, struct run_info *info,
+	const struct source *source, const char *working)
+{
+	const char *where = source->directory ? source->directory : working;
+	cleanup_fd int directory = -1;
+
+	if (where)
+		directory = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return;
+	for (size_t i = 0; i < info->pid_count; i++) {
+		pid_t pid = info->pids[i];
+		cleanup_free char *pattern = with_pid(source->pattern, pid);
+		cleanup_free char *kept = with_pid(
+			pid == info->pid ? source->kept : source->kept_other, pid);
+		if (strchr(pattern, '*'))
+			collect_matching(run, info, directory, where, pattern, kept);
+		else
+			move_file(run, info, directory, where, pattern, kept);
+	}
+}
+
+void run_collect(int directory, struct run_info *info, const char *working)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		collect_source(directory, info, &sources[i], working);
+}

@@ -1,0 +1,201 @@
+/* Keeping a plain run: a helper that watches from outside.
+ *
+ *   stablerun ── fork ── middle (exits) ── fork ── helper: own session, no descriptors of
+ * the │                                           caller's but stderr └─ execve: the
+ * program, with stablerun's pid, parent and descriptors
+ *
+ * A pipe that closes on exec tells the helper when the program has begun. */
+#include "launcher/keep.h"
+
+#include "launcher/base.h"
+#include "launcher/options.h"
+#include "launcher/plan.h"
+#include "launcher/run.h"
+#include "launcher/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The most that a process name holds: 15 bytes. */
+static const char name_until_exec[] = "stablerun-waits";
+
+static void note_limits(struct run_info *info, const struct plan *plan)
+{
+	run_note_limits(info);
+	for (size_t i = 0; i < info->limit_count; i++) {
+		for (size_t j = 0; j < plan->limit_count; j++) {
+			if (strcmp(info->limits[i].name, plan->limits[j].name) != 0)
+				continue;
+			info->limits[i].soft = plan->limits[j].limit.rlim_cur;
+			info->limits[i].hard = plan->limits[j].limit.rlim_max;
+		}
+	}
+}
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+void keep_note_plan(struct run_info *info, const struct plan *plan)
+{
+	info->stablerun = xstrdup(VERSION);
+	strv_copy(&info->argv, plan->argv.items);
+	strv_copy(&info->env, plan->envp.items);
+	info->exec = xstrdup(plan->exec);
+	info->cwd = copy(plan->cwd);
+	info->rule = copy(plan->rule);
+	info->place = xstrdup(options_place_name(plan->place));
+	info->personality = plan->persona;
+	info->runs = 1;
+	for (size_t i = 0; i < plan->pin_count; i++)
+		run_pin_add(info, plan->pins[i].name, plan->pins[i].value,
+			plan->pins[i].source);
+	for (size_t i = 0; i < plan->warnings.count; i++)
+		strv_add(&info->notes, xstrdup(plan->warnings.items[i]));
+	note_limits(info, plan);
+	run_note_machine(info);
+	info->start = run_clock_now();
+}
+
+/* Everything but stderr and what the helper works with: a pipe that it held would keep
+ * its reader waiting. */
+static void close_others(const int *kept, size_t count)
+{
+	unsigned next = 0;
+
+	/* `kept` is sorted. */
+	for (size_t i = 0; i < count; i++) {
+		if ((unsigned)kept[i] > next)
+			syscall(SYS_close_range, next, (unsigned)kept[i] - 1, 0);
+		next = (unsigned)kept[i] + 1;
+	}
+	syscall(SYS_close_range, next, ~0u, 0);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	return *(const int *)left - *(const int *)right;
+}
+
+static void helper_detach(
+	const struct run_writer *writer, const struct watch *watch, int gate)
+{
+	int kept[] = {STDERR_FILENO, writer->directory, writer->parent, watch->pidfd,
+		watch->stat, gate};
+
+	setsid();
+	qsort(kept, ARRAY_SIZE(kept), sizeof(kept[0]), compare_numbers);
+	close_others(kept, ARRAY_SIZE(kept));
+	/* Descriptors 0 and 1 must not become files of the RUN by chance. */
+	open("/dev/null", O_RDWR);
+	open("/dev/null", O_RDWR);
+	/* A full disk or limit is an error to report, and nobody else's signal ends us
+	 * before the RUN is whole. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+}
+
+/* Waits for the exec, or for stablerun's end without one: then it still has the name it
+ * gave itself, also as a zombie, where a program's exec gives it the program's. */
+static bool wait_for_exec(int gate, const struct watch *watch)
+{
+	char byte, text[64] = "";
+
+	while (read(gate, &byte, 1) < 0 && errno == EINTR)
+		;
+	return pread(watch->stat, text, sizeof(text) - 1, 0) <= 0 ||
+	       !strstr(text, name_until_exec);
+}
+
+static void finish(struct run_writer *writer, struct run_info *info)
+{
+	char message[RUN_MESSAGE];
+
+	info->finish = run_clock_now();
+	run_note_build_ids(info, writer->directory, "maps.exit");
+	run_collect(writer->directory, info, info->cwd);
+	if (run_finish(writer, info, message) < 0)
+		warn("%s", message);
+}
+
+_Noreturn static void help(
+	struct run_writer *writer, struct run_info *info, struct watch *watch, int gate)
+{
+	helper_detach(writer, watch, gate);
+	if (!wait_for_exec(gate, watch)) {
+		run_abandon(writer);
+		_exit(0);
+	}
+	watch_executed(watch);
+	while (!watch_wait(watch, -1))
+		;
+	watch_note_end(watch);
+	watch_ended(watch);
+	finish(writer, info);
+	_exit(0);
+}
+
+static int start_helper(struct run_writer *writer, struct run_info *info)
+{
+	int gate[2];
+	struct watch watch;
+
+	if (watch_init(&watch, getpid(), writer->directory, info) < 0 ||
+		pipe2(gate, O_CLOEXEC) < 0)
+		return -1;
+	pid_t middle = fork();
+	if (middle < 0)
+		return -1;
+	if (middle == 0) {
+		close(gate[1]);
+		pid_t helper = fork();
+		if (helper == 0)
+			help(writer, info, &watch, gate[0]);
+		_exit(helper < 0 ? 1 : 0);
+	}
+	int status;
+	while (waitpid(middle, &status, 0) < 0 && errno == EINTR)
+		;
+	close(gate[0]);
+	watch_release(&watch);
+	prctl(PR_SET_NAME, name_until_exec);
+	/* gate[1] stays open: the exec closes it. */
+	if (status != 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return 0;
+}
+
+int keep_start(const struct plan *plan)
+{
+	struct run_writer writer;
+	struct run_info info = {0};
+	char message[RUN_MESSAGE];
+
+	if (!plan->run)
+		return 0;
+	if (run_begin(&writer, plan->run, plan->file, plan->force, message) < 0) {
+		warn("%s", message);
+		return STATUS_TROUBLE;
+	}
+	keep_note_plan(&info, plan);
+	if (start_helper(&writer, &info) < 0) {
+		warn("cannot start the helper that keeps the run: %s", strerror(errno));
+		run_abandon(&writer);
+		return STATUS_TROUBLE;
+	}
+	/* writer and info live on in the helper; execve releases them here. */
+	return 0;
+}

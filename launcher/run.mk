@@ -1,0 +1,15 @@
+# RUN directories: writing, reading, comparing.
+
+RUN_OBJECTS := $(addprefix $(O)/launcher/, \
+	collect.o \
+	elf_file.o \
+	run.o \
+	run_facts.o \
+	run_file.o \
+	run_info.o \
+	run_json.o \
+)
+LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
+	keep.o \
+	watch.o \
+)
