@@ -45,3 +45,13 @@ $(O)/tests/bench/measure: $(MEASURE_OBJECTS)
 	$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
 
 .PHONY: check demo bench $(run_targets) $(perf_targets) $(dbg_targets)
+
+# make check-regress: CPython's own tests under the jit, every function compiled at once and
+# with every guard failing in turn. LISTS= chooses the lists, OPTIONS= the jit's options.
+LISTS ?= tests/jit/regress.list tests/jit/regress_heavy.list
+check-regress: deps programs
+	@nice $(PYTHON) tests/jit/regress.py $(addprefix --list=,$(LISTS)) \
+		$(if $(OPTIONS),--options="$(OPTIONS)",--options=--threshold=1 \
+		"--options=--threshold=1 --stress=deopt") $(O)/jit
+
+.PHONY: check-regress
