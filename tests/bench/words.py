@@ -86,7 +86,7 @@ def wrap(words, width=72):
     return "\n".join(lines)
 
 
-def main(count=370000):
+def main(count=250000):
     words = make_words(count)
     text = wrap(words)
     counts = count_words(text)
