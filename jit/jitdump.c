@@ -97,14 +97,15 @@ bool jitdump_open(struct jitdump *dump, const char *directory)
 	return dump->file.fd >= 0;
 }
 
-/* The name of a file stands with its first entry; "\xff" repeats it. */
+/* The specification lets "\xff" stand for the name before it; perf 6.1 does not know
+ * that. */
 static void put_entry(struct buffer *out, const struct code_info *code, uint64_t address,
-	int line, uint32_t discrim, bool first)
+	int line, uint32_t discrim)
 {
 	buffer_u64(out, address);
 	buffer_u32(out, (uint32_t)line);
 	buffer_u32(out, discrim);
-	buffer_string(out, first ? code->file : "\xff");
+	buffer_string(out, code->file);
 }
 
 static void put_debug_info(struct buffer *out, const struct code_info *code,
@@ -126,7 +127,7 @@ static void put_debug_info(struct buffer *out, const struct code_info *code,
 				   : 0;
 
 		put_entry(out, code, code->address + offset,
-			line > 0 ? line : code->first_line, discrim, i == 0);
+			line > 0 ? line : code->first_line, discrim);
 	}
 	buffer_align(out, RECORD_ALIGN, 0);
 	end_record(out, start);
