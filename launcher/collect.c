@@ -78,8 +78,8 @@ static bool is_ours(int directory, const char *name, const struct run_info *info
 	       (uint64_t)status.st_mtim.tv_sec + 1 >= info->start.realtime / 1000000000u;
 }
 
-static void move_file(int run, struct run_info *info, int directory,
-	const char *where, const char *name, const char *kept)
+static void move_file(int run, struct run_info *info, int directory, const char *where,
+	const char *name, const char *kept)
 {
 	if (!is_ours(directory, name, info))
 		return;
@@ -103,8 +103,8 @@ static char *with_pid(const char *format, pid_t pid)
 	return xasprintf("%.*s%d%s", (int)(hole - format), format, (int)pid, hole + 2);
 }
 
-static void collect_matching(int run, struct run_info *info,
-	int directory, const char *where, const char *pattern, const char *kept)
+static void collect_matching(int run, struct run_info *info, int directory,
+	const char *where, const char *pattern, const char *kept)
 {
 	int own = dup(directory);
 	DIR *stream = own < 0 ? NULL : fdopendir(own);
@@ -123,8 +123,8 @@ static void collect_matching(int run, struct run_info *info,
 	closedir(stream);
 }
 
-static void collect_source(int run, struct run_info *info,
-	const struct source *source, const char *working)
+static void collect_source(
+	int run, struct run_info *info, const struct source *source, const char *working)
 {
 	const char *where = source->directory ? source->directory : working;
 	cleanup_fd int directory = -1;

@@ -1,7 +1,5 @@
 /* stablerun: runs a command at stable addresses. The subcommands' table, and a plain run.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -9,12 +7,11 @@
 
 #include "launcher/again.h"
 #include "launcher/base.h"
-#include "launcher/command.h"
+#include "launcher/decide.h"
 #include "launcher/gdb.h"
 #include "launcher/launch.h"
-#include "launcher/machine.h"
 #include "launcher/options.h"
-#include "launcher/place.h"
+#include "launcher/perf.h"
 #include "launcher/plan.h"
 #include "launcher/sibling.h"
 
@@ -31,6 +28,7 @@ static const struct subcommand {
 	{"annotate", annotate_main},
 	{"gdb", gdb_main},
 	{"jit", jit_main},
+	{"perf", perf_main},
 };
 
 static const struct subcommand *find_subcommand(const char *word)
@@ -41,21 +39,10 @@ static const struct subcommand *find_subcommand(const char *word)
 	return NULL;
 }
 
-static int print_plan(const struct plan *plan, enum options_plan format)
-{
-	int result = format == PLAN_JSON ? plan_print_json(plan, stdout)
-					 : plan_print_text(plan, stdout);
-
-	if (result || fflush(stdout))
-		die(STATUS_TROUBLE, "cannot write to standard output: %s",
-			strerror(errno));
-	return 0;
-}
-
 static int execute_plan(struct plan *plan, const struct options *options)
 {
-	int status = options->plan == PLAN_RUN ? launch(plan)
-					       : print_plan(plan, options->plan);
+	int status =
+		options->plan == PLAN_RUN ? launch(plan) : decide_print(plan, options);
 
 	plan_release(plan);
 	return status;
@@ -75,26 +62,14 @@ static int run_again(const struct options *options)
 static int run_command(int argc, char **argv)
 {
 	struct options options;
-	struct machine machine;
-	struct command command;
 	struct plan plan;
 
 	options_parse(&options, argc, argv);
 	if (options.again)
 		return run_again(&options);
-	machine_read(&machine, environ);
-	int status = command_find(&command, &machine, options.command);
-	if (status) {
-		command_release(&command);
-		machine_release(&machine);
+	int status = decide(&plan, &options);
+	if (status)
 		return status;
-	}
-	/* Nobody else pays for them. */
-	if (options.place == PLACE_MOVE || machine.persona_refused)
-		place_facts_read(&machine.place, command.exec);
-	plan_make(&plan, &options, &machine, &command);
-	command_release(&command);
-	machine_release(&machine);
 	return execute_plan(&plan, &options);
 }
 

@@ -1,5 +1,6 @@
 /* The few things the launcher needs from a perf.data that perf has just written: how many
- * samples, how many were lost, and which processes there were. annotate has the full reader. */
+ * samples, how many were lost, and which processes there were. annotate has the full
+ * reader. */
 #ifndef LAUNCHER_PERFDATA_H
 #define LAUNCHER_PERFDATA_H
 

@@ -18,7 +18,8 @@
 static const char log_name[] = "perf.log";
 
 enum {
-	START_WAIT = 60000, /* ms; perf takes 20 to 50, a loaded machine many times that */
+	START_WAIT =
+		60000, /* ms; perf takes 20 to 50, a loaded machine many times that */
 	LOG_LIMIT = 1 << 20,
 	NO_PERF = 127,
 };
@@ -34,8 +35,8 @@ static void add_value(struct strv *argv, const char *option, const char *value)
 	add(argv, value);
 }
 
-static void command_line(struct strv *argv, const struct recorder_options *options, pid_t pid,
-	int control, int answer)
+static void command_line(struct strv *argv, const struct recorder_options *options,
+	pid_t pid, int control, int answer)
 {
 	strv_init(argv);
 	add(argv, "perf");
@@ -94,7 +95,8 @@ static char *last_words(int directory)
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
-		if (strspn(line, " \t") == strlen(line) || strncmp(line, "Events ", 7) == 0 ||
+		if (strspn(line, " \t") == strlen(line) ||
+			strncmp(line, "Events ", 7) == 0 ||
 			strncmp(line, "[ perf record: Woken", 20) == 0)
 			continue;
 		free(found);
@@ -109,9 +111,9 @@ static char *explain(int directory, int wait_status)
 		return xstrdup("perf is not installed (Debian's package: linux-perf)");
 	cleanup_free char *words = last_words(directory);
 	if (WIFSIGNALED(wait_status))
-		return xasprintf("perf was killed by signal %d (%s)%s%s", WTERMSIG(wait_status),
-			strsignal(WTERMSIG(wait_status)), words ? ": " : "",
-			words ? words : "");
+		return xasprintf("perf was killed by signal %d (%s)%s%s",
+			WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)),
+			words ? ": " : "", words ? words : "");
 	return xasprintf("perf failed with status %d%s%s", WEXITSTATUS(wait_status),
 		words ? ": " : "", words ? words : "");
 }

@@ -23,8 +23,8 @@ struct recorder {
 	int directory; /* of the RUN; borrowed */
 };
 
-/* Starts perf on the process `pid`, writing perf.data into `directory`, and returns when it
- * samples. 0, or -1 with *cause, owned, in words. */
+/* Starts perf on the process `pid`, writing perf.data into `directory`, and returns when
+ * it samples. 0, or -1 with *cause, owned, in words. */
 int recorder_start(struct recorder *recorder, const struct recorder_options *options,
 	pid_t pid, int directory, char **cause);
 

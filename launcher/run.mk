@@ -10,6 +10,12 @@ RUN_OBJECTS := $(addprefix $(O)/launcher/, \
 	run_json.o \
 )
 LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
+	decide.o \
 	keep.o \
+	perf.o \
+	perfdata.o \
+	recorder.o \
+	sampled.o \
+	sampling.o \
 	watch.o \
 )

@@ -31,7 +31,8 @@ static int probe(uint32_t type, uint64_t config)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd =
+		(int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
@@ -85,7 +86,8 @@ char *sampling_explain(int error, int paranoid, bool filtered)
 				 "--security-opt seccomp=PROFILE, a profile that allows "
 				 "perf_event_open, or with --cap-add=PERFMON",
 			strerror(error));
-	return xasprintf("perf_event_open is refused: %s (kernel.perf_event_paranoid is %d)",
+	return xasprintf(
+		"perf_event_open is refused: %s (kernel.perf_event_paranoid is %d)",
 		strerror(error), paranoid);
 }
 

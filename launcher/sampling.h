@@ -6,7 +6,8 @@
 
 /* The event to sample by default, in perf's words: cycles where there are hardware
  * counters, else cpu-clock; user space only, which needs no privileges. NULL where the
- * kernel refuses both; then *cause, owned, says which setting does and how to change it. */
+ * kernel refuses both; then *cause, owned, says which setting does and how to change it.
+ */
 const char *sampling_event(char **cause);
 
 /* The same refusal in words, from what was found: the errno of perf_event_open, the value
