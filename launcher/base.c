@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +10,58 @@
 
 enum {
 	STATUS_NO_MEMORY = 125,
-	LINE_SIZE = 4096,
+	/* A path, its escapes and what is said of it; longer messages are cut. */
+	LINE_SIZE = 12 * 1024,
 };
+
+struct line {
+	char bytes[LINE_SIZE];
+	size_t used;
+};
+
+static void put(struct line *line, char c)
+{
+	/* The last byte is the newline's. */
+	if (line->used < sizeof(line->bytes) - 1)
+		line->bytes[line->used++] = c;
+}
+
+/* Names in messages can hold anything: control characters are shown as escapes, so that a
+ * message stays one line and does nothing to a terminal. */
+static void put_escaped(struct line *line, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= 0x20 && c != 0x7f) {
+			put(line, (char)c);
+			continue;
+		}
+		put(line, '\\');
+		if (c == '\n' || c == '\t' || c == '\r') {
+			put(line, c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+			continue;
+		}
+		put(line, (char)('0' + (c >> 6)));
+		put(line, (char)('0' + (c >> 3 & 7)));
+		put(line, (char)('0' + (c & 7)));
+	}
+}
 
 static void warn_list(const char *format, va_list list)
 {
 	int saved = errno;
-	char line[LINE_SIZE];
-	size_t used = (size_t)snprintf(line, sizeof(line), "%s: ", program_name);
-	int length = vsnprintf(line + used, sizeof(line) - used, format, list);
+	struct line line = {.used = 0};
+	char text[LINE_SIZE];
 
-	if (length > 0)
-		used += (size_t)length;
-	if (used > sizeof(line) - 1)
-		used = sizeof(line) - 1;
-	line[used++] = '\n';
+	if (vsnprintf(text, sizeof(text), format, list) < 0)
+		text[0] = '\0';
+	put_escaped(&line, program_name);
+	put_escaped(&line, ": ");
+	put_escaped(&line, text);
+	line.bytes[line.used++] = '\n';
 	/* Nobody is left to tell when stderr itself fails. */
-	if (write(STDERR_FILENO, line, used) < 0)
+	if (write(STDERR_FILENO, line.bytes, line.used) < 0)
 		errno = saved;
 	errno = saved;
 }

@@ -8,8 +8,9 @@
 extern const char program_name[];
 
 /* Writes "NAME: MESSAGE\n" to stderr in one write, so that lines of several processes do
- * not mix. Messages are lower case, without a full stop, failure first, the subject in
- * quotes: "cannot open 'x': No such file or directory". errno is kept. */
+ * not mix. Control characters come out as escapes: it is one line whatever a name holds.
+ * Messages are lower case, without a full stop, failure first, the subject in quotes:
+ * "cannot open 'x': No such file or directory". errno is kept. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* warn(), then exit(status). */

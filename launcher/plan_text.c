@@ -34,6 +34,13 @@ static void print_variables(FILE *stream, const struct plan *plan)
 	}
 }
 
+static void print_note(FILE *stream, const char *kind, const char *text)
+{
+	fprintf(stream, "\n%s: ", kind);
+	quote_text(stream, text, 0);
+	fputc('\n', stream);
+}
+
 int plan_print_text(const struct plan *plan, FILE *stream)
 {
 	size_t width = strlen("VALUE");
@@ -45,9 +52,11 @@ int plan_print_text(const struct plan *plan, FILE *stream)
 		width = 48;
 	fprintf(stream, "%-*s %-*s  %s\n", NAME_WIDTH, "PIN", (int)width, "VALUE",
 		"SOURCE");
-	for (size_t i = 0; i < plan->pin_count; i++)
-		fprintf(stream, "%-*s %-*s  %s\n", NAME_WIDTH, plan->pins[i].name,
-			(int)width, plan->pins[i].value, plan->pins[i].source);
+	for (size_t i = 0; i < plan->pin_count; i++) {
+		fprintf(stream, "%-*s ", NAME_WIDTH, plan->pins[i].name);
+		quote_text(stream, plan->pins[i].value, (int)width);
+		fprintf(stream, "  %s\n", plan->pins[i].source);
+	}
 	fprintf(stream, "\n%-*s ", NAME_WIDTH, "execute");
 	quote_print(stream, plan->exec);
 	fprintf(stream, "\n%-*s ", NAME_WIDTH, "arguments");
@@ -60,8 +69,8 @@ int plan_print_text(const struct plan *plan, FILE *stream)
 		plan->envp.count);
 	print_variables(stream, plan);
 	for (size_t i = 0; i < plan->warnings.count; i++)
-		fprintf(stream, "\nwarning: %s\n", plan->warnings.items[i]);
+		print_note(stream, "warning", plan->warnings.items[i]);
 	if (plan->refusal)
-		fprintf(stream, "\nrefused: %s\n", plan->refusal);
+		print_note(stream, "refused", plan->refusal);
 	return ferror(stream) ? -1 : 0;
 }

@@ -15,24 +15,41 @@ static bool is_control(unsigned char c)
 	return c < 0x20 || c == 0x7f;
 }
 
+/* Returns how many bytes it wrote. */
+static int print_control(FILE *stream, unsigned char c)
+{
+	if (c == '\n')
+		return fprintf(stream, "\\n");
+	if (c == '\t')
+		return fprintf(stream, "\\t");
+	return fprintf(stream, "\\%03o", c);
+}
+
 static void print_escaped(FILE *stream, const char *word)
 {
 	fputs("$'", stream);
 	for (; *word; word++) {
 		unsigned char c = (unsigned char)*word;
 
-		if (c == '\'' || c == '\\')
-			fprintf(stream, "\\%c", c);
-		else if (c == '\n')
-			fputs("\\n", stream);
-		else if (c == '\t')
-			fputs("\\t", stream);
-		else if (is_control(c))
-			fprintf(stream, "\\%03o", c);
+		if (is_control(c))
+			print_control(stream, c);
 		else
-			fputc(c, stream);
+			fprintf(stream, c == '\'' || c == '\\' ? "\\%c" : "%c", c);
 	}
 	fputc('\'', stream);
+}
+
+void quote_text(FILE *stream, const char *text, int width)
+{
+	int used = 0;
+
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		used += is_control(c) ? print_control(stream, c)
+				      : fprintf(stream, "%c", c);
+	}
+	fprintf(stream, "%*s", used < width ? width - used : 0, "");
 }
 
 static void print_quoted(FILE *stream, const char *word)

@@ -8,4 +8,8 @@
  * quotes, or as $'...' where it has bytes that would spoil a terminal. */
 void quote_print(FILE *stream, const char *word);
 
+/* Writes running text with its control characters as escapes, followed by blanks up to
+ * `width` bytes. */
+void quote_text(FILE *stream, const char *text, int width);
+
 #endif

@@ -89,11 +89,23 @@ text() {
 }
 check "plan: text" text
 
+# The words are quoted so that a shell reads them back.
+quoting() {
+	words=(sh 'a b' "it's" '' $'tab\tnew\nline' $'\e[31m' '$HOME `x` "y" \' $'quote\'\001' 'ü')
+	eval "got=($("$stablerun" --plan -- "${words[@]}" | sed -n 's/^arguments *//p'))"
+	[ "${#got[@]}" -eq "${#words[@]}" ] || return 1
+	for i in "${!words[@]}"; do
+		[ "${got[i]}" = "${words[i]}" ] || { printf '%q\n' "${got[i]}" "${words[i]}"; return 1; }
+	done
+	! "$stablerun" --plan -- "${words[@]}" | LC_ALL=C grep -q $'[\001-\010\013-\037\177]'
+}
+check "plan: quoting" quoting
+
 # What the caller has set up reaches the program untouched: compared with the same program
 # started without the launcher. The limit on the stack and the personality are the launcher's.
 cat >state.py <<'END'
 import os, resource, signal, subprocess, sys
-show = ["sh", "-c", "grep -E '^(Umask|Sig|Shd|Cap|Groups|NoNewPrivs|Seccomp|Cpus_allowed_list)'"
+show = ["sh", "-c", "grep -E '^(Umask|Sig[PBIC]|Shd|Cap|Groups|NoNewPrivs|Seccomp|Cpus_allowed_list)'"
     " /proc/$$/status; ls /proc/$$/fd; pwd -P; ulimit -a | grep -v stack;"
     " ps -o ni=,cls=,pgid=,sid=,tty=,ppid= -p $$; cat /proc/$$/oom_score_adj"]
 def prepare():

@@ -83,6 +83,7 @@ mkdir -p path/tool path2
 echo '#!/bin/sh' >path2/tool
 ln -s itself itself
 
+# Names with control characters come out as escapes, on one line.
 while IFS='|' read -r status text words; do
 	eval "check \"refused: \$words\" refused $status \"\$text\" \"\$stablerun\" $words"
 done <<'END'
@@ -105,6 +106,8 @@ done <<'END'
 127|'./does-not-exist': No such file|-- ./does-not-exist
 127|'/no/such/path': No such file|/no/such/path
 127|the command's name is empty|-- ''
+127|'a\nb\033[31m\177': no such command|-- $'a\nb\e[31m\177'
+127|'./a\tb\r': No such file|-- $'./a\tb\r'
 126|it is a directory|-- .
 126|it is a directory|/usr/bin
 126|it is a directory|./path
