@@ -159,9 +159,10 @@ static bool add_fixup(struct emit *e, struct emit_fixup fixup)
 static bool note_line(struct emit *e, int part)
 {
 	struct emit_part *p = e->parts + part;
-	struct symbols_line *last = p->lines + p->line_count - 1;
 
 	if (p->line_count > 0) {
+		const struct symbols_line *last = p->lines + p->line_count - 1;
+
 		if (last->line == e->line.line && last->bytecode == e->line.bytecode &&
 			last->opcode == e->line.opcode)
 			return true;

@@ -449,7 +449,6 @@ void stencil_thread_jumps(struct cut *cut, struct cut_stencil *stencil)
 	struct cut_part *cold = stencil->parts + CUT_COLD;
 	size_t kept = 0;
 
-	(void)cut;
 	for (size_t i = 0; i < stencil->hole_count; i++) {
 		struct cut_hole *hole = stencil->holes + i;
 		const struct cut_hole *to = landing(stencil, hole);
@@ -464,7 +463,8 @@ void stencil_thread_jumps(struct cut *cut, struct cut_stencil *stencil)
 		if (stencil->holes[i].class == STENCIL_COLD)
 			return;
 	}
-	cold->size = cold->insn_count = 0;
+	cold->size = 0;
+	cut_disassemble(cut, stencil);
 	for (size_t i = 0; i < stencil->hole_count; i++) {
 		if (stencil->holes[i].part == CUT_HOT)
 			stencil->holes[kept++] = stencil->holes[i];

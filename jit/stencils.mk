@@ -57,5 +57,8 @@ $(O)/obj/jit/symbols_driver: $(addprefix $(O)/obj/jit/test/, symbols_driver.o pa
 		$(O)/obj/jit/codemem.o $(SYMBOLS_OBJECTS) $(O)/launcher/base.o
 	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -o $@ $^
 
-TEST_PROGRAMS += $(O)/obj/jit/symbols_driver
+$(O)/obj/jit/symbols_test: $(O)/obj/jit/symbols_test.o $(SYMBOLS_OBJECTS) $(O)/launcher/base.o
+	$(CC) $(BASE_CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -o $@ $^
+
+TEST_PROGRAMS += $(O)/obj/jit/symbols_driver $(O)/obj/jit/symbols_test
 TEST_PROGRAMS += $(O)/obj/jit/codemem_test $(O)/obj/jit/emit_test $(STENCIL_CUT)
