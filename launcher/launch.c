@@ -15,6 +15,7 @@
 #include "launcher/options.h"
 #include "launcher/place.h"
 #include "launcher/plan.h"
+#include "launcher/supervise.h"
 
 enum { PERSONA_READ = 0xffffffff };
 
@@ -101,7 +102,7 @@ int launch(const struct plan *plan)
 		set_limits,
 		keep_start,
 		set_persona,
-		/* supervise_start */
+		supervise_start,
 		prepare_move,
 		execute,
 	};

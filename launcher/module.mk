@@ -46,6 +46,21 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	again.o \
 	gdb.o \
 )
+
+# Supervision
+LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
+	answer.o \
+	device.o \
+	filter.o \
+	image.o \
+	passing.o \
+	seed.o \
+	supervise.o \
+	supervisor.o \
+	task.o \
+	vdso.o \
+	watchdog.o \
+)
 LAUNCHER_LIBS := -ljansson
 
 # The sanitizers' runtimes cannot be linked statically.
@@ -62,7 +77,8 @@ $(O)/stablerun: $(LAUNCHER_OBJECTS)
 PROGRAMS += $(O)/stablerun
 
 # Unit tests: each its own objects and what it tests.
-LAUNCHER_TESTS := $(addprefix $(O)/launcher/, environment_test pad_test shebang_test)
+LAUNCHER_TESTS := $(addprefix $(O)/launcher/, environment_test pad_test seed_test \
+	shebang_test)
 TEST_PROGRAMS += $(LAUNCHER_TESTS)
 
 $(O)/launcher/environment_test: $(addprefix $(O)/launcher/, \
@@ -70,6 +86,7 @@ $(O)/launcher/environment_test: $(addprefix $(O)/launcher/, \
 $(O)/launcher/pad_test: $(addprefix $(O)/launcher/, pad_test.o pad.o base.o)
 $(O)/launcher/shebang_test: $(addprefix $(O)/launcher/, \
 	shebang_test.o shebang.o env_line.o strv.o base.o)
+$(O)/launcher/seed_test: $(addprefix $(O)/launcher/, seed_test.o seed.o)
 
 $(LAUNCHER_TESTS):
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^

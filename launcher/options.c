@@ -13,6 +13,7 @@
 enum {
 	OPTION_AGAIN = 256,
 	OPTION_SEED,
+	OPTION_CLOCK,
 	OPTION_RULE,
 	OPTION_ENV,
 	OPTION_CPU,
@@ -28,6 +29,7 @@ static const struct option long_options[] = {
 	{"force", no_argument, NULL, 'f'},
 	{"again", required_argument, NULL, OPTION_AGAIN},
 	{"seed", optional_argument, NULL, OPTION_SEED},
+	{"clock", required_argument, NULL, OPTION_CLOCK},
 	{"rule", required_argument, NULL, OPTION_RULE},
 	{"env", required_argument, NULL, OPTION_ENV},
 	{"cpu", required_argument, NULL, OPTION_CPU},
@@ -48,6 +50,8 @@ static const char usage[] =
 	"      --again=RUN    launch as the kept RUN was: its program, arguments,\n"
 	"                     environment and limits\n"
 	"      --seed[=N]     deterministic randomness, from the number N (default 0)\n"
+	"      --clock=HOW    startup[:MS]: CLOCK_MONOTONIC stands still for each\n"
+	"                     program's first MS (200) milliseconds; real (default)\n"
 	"      --rule=NAME    use the rule NAME for the runtime; none: no rule\n"
 	"      --env=MODE     pinned: sorted, volatile variables dropped, stack padded\n"
 	"                     (default); keep: as it is; clean: a small fixed set\n"
@@ -114,6 +118,24 @@ static uint64_t parse_number(
 	return number;
 }
 
+static unsigned parse_clock(const char *value)
+{
+	static const char startup[] = "startup";
+	static const char expected[] = "real, startup or startup:MS with MS up to 60000";
+	enum { USUAL_MS = 200, MOST_MS = 60000 };
+
+	if (!strcmp(value, "real"))
+		return 0;
+	if (strncmp(value, startup, strlen(startup)))
+		refuse("--clock", value, expected);
+	const char *rest = value + strlen(startup);
+	if (!*rest)
+		return USUAL_MS;
+	if (*rest != ':')
+		refuse("--clock", value, expected);
+	return (unsigned)parse_number("--clock", rest + 1, MOST_MS, expected);
+}
+
 /* Standard output is only ever written by --help, --version and --plan. */
 _Noreturn static void print_and_exit(const char *text)
 {
@@ -134,6 +156,10 @@ static void parse_option(struct options *options, int option)
 		if (optarg)
 			options->seed = parse_number(
 				"--seed", optarg, UINT64_MAX, "a number below 2^64");
+		break;
+	case OPTION_CLOCK:
+		options->clock_ms = parse_clock(optarg);
+		options->clock_given = true;
 		break;
 	case OPTION_RULE: options->rule = optarg; break;
 	case OPTION_ENV:
@@ -167,9 +193,7 @@ static void refuse_unbuilt(const struct options *options)
 {
 	const char *unbuilt = NULL;
 
-	if (options->seeded)
-		unbuilt = "--seed";
-	else if (options->rule && strcmp(options->rule, "none"))
+	if (options->rule && strcmp(options->rule, "none"))
 		unbuilt = "--rule";
 	if (unbuilt)
 		die(STATUS_TROUBLE, "option '%s' is not supported by this build",

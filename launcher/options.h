@@ -18,13 +18,15 @@ enum options_plan { PLAN_RUN, PLAN_TEXT, PLAN_JSON };
 
 /* Strings are borrowed from the argument vector. */
 struct options {
-	const char *run;  /* -o; NULL: the run is not kept */
-	bool force;	  /* -f: an existing -o RUN may be replaced */
-	bool seeded;	  /* --seed was given */
-	uint64_t seed;	  /* its number, 0 by default */
-	const char *rule; /* --rule: a name, "none", or NULL to find it */
+	const char *run;   /* -o; NULL: the run is not kept */
+	bool force;	   /* -f: an existing -o RUN may be replaced */
+	bool seeded;	   /* --seed was given */
+	uint64_t seed;	   /* its number, 0 by default */
+	bool clock_given;  /* --clock was given */
+	unsigned clock_ms; /* --clock=startup: how long a start-up is; 0: a real clock */
+	const char *rule;  /* --rule: a name, "none", or NULL to find it */
 	enum options_env env;
-	int cpu; /* --cpu, or -1 */
+	int cpu;	   /* --cpu, or -1 */
 	const char *again; /* --again: the kept RUN whose plan is made once more */
 	enum options_place place;
 	bool place_given; /* --place was on the command line */

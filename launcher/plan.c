@@ -159,6 +159,25 @@ static void decide_place(struct plan *plan, const struct options *options,
 	}
 }
 
+/* What is answered for the kernel; a rule may have asked for it as well. */
+static void decide_supervision(struct plan *plan, const struct options *options)
+{
+	cleanup_free char *rule = xasprintf("rule %s", plan->rule ? plan->rule : "?");
+
+	if (plan->seeded)
+		plan_pin(plan, "randomness", options->seeded ? "option --seed" : rule,
+			"seed %llu: NOT RANDOM. Keys, tokens and passwords made in this "
+			"run "
+			"are NOT SECRET",
+			(unsigned long long)plan->seed);
+	if (plan->clock_ms)
+		plan_pin(plan, "clock", options->clock_given ? "option --clock" : rule,
+			"CLOCK_MONOTONIC stands still for the first %u ms of each "
+			"program, "
+			"and timeouts end early meanwhile",
+			plan->clock_ms);
+}
+
 void plan_make(struct plan *plan, const struct options *options,
 	const struct machine *machine, const struct command *command)
 {
@@ -166,6 +185,7 @@ void plan_make(struct plan *plan, const struct options *options,
 		.env = options->env,
 		.seeded = options->seeded,
 		.seed = options->seed,
+		.clock_ms = options->clock_ms,
 		.run = options->run ? xstrdup(options->run) : NULL,
 		.force = options->force,
 		.cpu = options->cpu,
@@ -179,6 +199,7 @@ void plan_make(struct plan *plan, const struct options *options,
 	plan_variables(plan, options, machine);
 	/* Here is the rules' step: arguments and variables, before they are weighed. */
 	plan_block(plan, options, machine);
+	decide_supervision(plan, options);
 	if (plan->cpu >= 0)
 		plan_pin(plan, "cpu", "option --cpu", "%d", plan->cpu);
 }

@@ -58,9 +58,11 @@ struct plan {
 	/* Supervised launches: see launch.h for where they plug in. */
 	bool seeded;
 	uint64_t seed;
-	char *rule; /* the rule's name, or NULL */
-	char *run;  /* the RUN directory to keep, or NULL */
-	bool force; /* an existing one may be replaced */
+	unsigned
+		clock_ms; /* how long each program's CLOCK_MONOTONIC stands still, or 0 */
+	char *rule;	  /* the rule's name, or NULL */
+	char *run;	  /* the RUN directory to keep, or NULL */
+	bool force;	  /* an existing one may be replaced */
 
 	/* What to tell. */
 	struct pin *pins;

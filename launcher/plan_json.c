@@ -96,6 +96,7 @@ int plan_print_json(const struct plan *plan, FILE *stream)
 		root, "cpu", plan->cpu < 0 ? json_null() : json_integer(plan->cpu));
 	json_object_set_new(root, "seed",
 		plan->seeded ? json_integer((json_int_t)plan->seed) : json_null());
+	json_object_set_new(root, "clock_ms", json_integer(plan->clock_ms));
 	json_object_set_new(root, "rule", text(plan->rule));
 	json_object_set_new(root, "run", text(plan->run));
 	json_object_set_new(root, "pins", pins(plan));

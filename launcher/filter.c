@@ -1,0 +1,153 @@
+/* The seccomp filter, from a table: a row for each system call, or each use of one. */
+#include "launcher/filter.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+
+/* Missing in older headers; include/uapi/linux/mman.h, asm-generic/mman-common.h. */
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+/* When a call is asked about: always, or by the low half of one argument. */
+enum condition { ALWAYS, EQUAL, ANY_BIT, NO_BIT };
+
+static const struct row {
+	uint32_t number;
+	uint8_t wants;
+	uint8_t condition;
+	uint8_t argument;
+	uint32_t value;
+} rows[] = {
+	/* Who is who: each new thread, process and image, before it is there. */
+	{SYS_clone, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_clone3, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_fork, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_vfork, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_execve, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
+	{SYS_execveat, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
+	{SYS_exit, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_exit_group, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
+	/* A new image: brk(0) is the first call of glibc's ld.so and of its static
+	 * programs, setting FS comes before the canary and the pointer guard are made. */
+	{SYS_brk, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, EQUAL, 0, 0},
+	{SYS_arch_prctl, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, EQUAL, 0, ARCH_SET_FS},
+	/* Randomness. */
+	{SYS_getrandom, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_open, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_openat, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_openat2, FILTER_SEED, ALWAYS, 0, 0},
+	/* Every way in which code goes away. */
+	{SYS_munmap, FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_mremap, FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_shmdt, FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_mprotect, FILTER_CODE, NO_BIT, 2, PROT_EXEC},
+	{SYS_pkey_mprotect, FILTER_CODE, NO_BIT, 2, PROT_EXEC},
+	{SYS_mmap, FILTER_CODE, ANY_BIT, 3, MAP_FIXED},
+	{SYS_shmat, FILTER_CODE, ANY_BIT, 2, 040000 /* SHM_REMAP */},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_DONTNEED},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_FREE},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_REMOVE},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_DONTNEED_LOCKED},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_GUARD_INSTALL},
+};
+
+static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+static const struct sock_filter notify =
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+
+static struct sock_filter load(uint32_t offset)
+{
+	return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+}
+
+/* The instructions of a row's argument test: true falls through, false skips one. */
+static struct sock_filter test(const struct row *row)
+{
+	switch (row->condition) {
+	case ANY_BIT:
+		return (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JSET | BPF_K, row->value, 0, 1);
+	case NO_BIT:
+		return (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JSET | BPF_K, row->value, 1, 0);
+	default:
+		return (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, row->value, 0, 1);
+	}
+}
+
+/* A row's part: it is entered with the number in A and leaves it there.
+ *
+ *	if number != row.number goto next
+ *	A = argument; if (test) notify; A = number        (or only: notify)
+ *
+ * Calls without a row reach the end without an argument being read: the kernel finds out
+ * and lets them pass by a bitmap (kernel/seccomp.c, seccomp_is_const_allow). */
+static unsigned short build_row(struct sock_filter *at, const struct row *row)
+{
+	struct sock_filter *begin = at;
+
+	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0,
+		row->condition == ALWAYS ? 1 : 4);
+	if (row->condition != ALWAYS) {
+		/* Little endian: the low half comes first. */
+		*at++ = load(offsetof(struct seccomp_data, args) +
+			     row->argument * sizeof(uint64_t));
+		*at++ = test(row);
+	}
+	*at++ = notify;
+	if (row->condition != ALWAYS)
+		*at++ = load(offsetof(struct seccomp_data, nr));
+	return (unsigned short)(at - begin);
+}
+
+unsigned short filter_build(struct sock_filter program[FILTER_LENGTH], unsigned wants)
+{
+	unsigned short length = 0;
+
+	/* 32-bit programs are not supervised. x32's numbers match no row. */
+	program[length++] = load(offsetof(struct seccomp_data, arch));
+	program[length++] = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	program[length++] = allow;
+	program[length++] = load(offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].wants & wants)
+			length += build_row(program + length, &rows[i]);
+	program[length++] = allow;
+	return length;
+}
+
+int filter_install(unsigned wants)
+{
+	/* SPEC_ALLOW: without it kernels before 5.16 turn speculation off, and the
+	 * program is slower. WAIT_KILLABLE_RECV: without it a signal makes a call that
+	 * was answered already happen again. */
+	unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
+			 SECCOMP_FILTER_FLAG_SPEC_ALLOW |
+			 SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+	struct sock_filter program[FILTER_LENGTH];
+	struct sock_fprog filter = {filter_build(program, wants), program};
+	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
+
+	/* Root may do without, and then set-user-ID programs below work as ever. */
+	if (listener < 0 && errno == EACCES && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		listener = (int)syscall(
+			SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
+	return listener;
+}

@@ -1,0 +1,229 @@
+/* The supervisor's loop: waits for the kernel's requests and for the ends of things. */
+#include "launcher/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+#include "launcher/filter.h"
+#include "launcher/passing.h"
+
+/* include/uapi/linux/seccomp.h, from Linux 6.6 on: the two sides of a request take turns
+ * on one CPU, which saves a wake-up of another. */
+#define NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
+enum { NOTIF_SYNC_WAKE_UP = 1 };
+
+void supervisor_warn(struct supervisor *supervisor, const char *format, ...)
+{
+	char line[1024];
+	va_list list;
+
+	if (!supervisor->tasks.processes)
+		return;
+	/* Any process of the run will do, the oldest is the program itself. */
+	struct process *process = supervisor->tasks.processes;
+	while (process->next)
+		process = process->next;
+	cleanup_fd int stream =
+		(int)syscall(SYS_pidfd_getfd, process->pidfd, STDERR_FILENO, 0);
+	if (stream < 0)
+		return;
+	size_t used = (size_t)snprintf(line, sizeof(line), "%s: warning: ", program_name);
+	va_start(list, format);
+	int length = vsnprintf(line + used, sizeof(line) - used - 1, format, list);
+	va_end(list);
+	used += length > 0 ? (size_t)length : 0;
+	used = used < sizeof(line) - 2 ? used : sizeof(line) - 2;
+	line[used++] = '\n';
+	if (write(stream, line, used) < 0)
+		errno = 0;
+}
+
+void supervisor_warn_memory(struct supervisor *supervisor, const struct process *process)
+{
+	int error = errno;
+
+	if (supervisor->warned_memory || error == ESRCH)
+		return;
+	supervisor->warned_memory = true;
+	supervisor_warn(supervisor,
+		"process %d cannot be supervised, as its memory is out of reach: %s",
+		(int)process->pid, strerror(error));
+}
+
+static void send_answer(struct supervisor *supervisor, uint64_t id, struct answer *answer)
+{
+	struct seccomp_notif_resp response = {.id = id};
+
+	if (answer->kind == ANSWER_NONE)
+		return;
+	if (answer->kind == ANSWER_OPEN) {
+		struct seccomp_notif_addfd addfd = {
+			.id = id,
+			.flags = SECCOMP_ADDFD_FLAG_SEND,
+			.srcfd = (uint32_t)answer->descriptor,
+			.newfd_flags = answer->close_on_exec ? O_CLOEXEC : 0,
+		};
+		int result =
+			ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addfd);
+		int error = errno;
+		close(answer->descriptor);
+		if (result >= 0 || error == ENOENT)
+			return;
+		/* EMFILE: the caller's table is full. */
+		answer->kind = ANSWER_VALUE;
+		answer->value = -error;
+	}
+	if (answer->kind == ANSWER_CONTINUE)
+		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	else if (answer->value < 0)
+		response.error = (int)answer->value;
+	else
+		response.val = answer->value;
+	/* ENOENT: the caller was killed meanwhile. */
+	ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void serve_request(struct supervisor *supervisor)
+{
+	struct seccomp_notif *request = supervisor->watchdog.request;
+	struct answer answer = {.kind = ANSWER_CONTINUE};
+
+	/* The kernel wants it zero. The watchdog reads the number of the last one here.
+	 */
+	memset(request, 0, sizeof(*request));
+	if (ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_RECV, request))
+		return;
+	struct task *task = tasks_find(&supervisor->tasks, (pid_t)request->pid);
+	if (task)
+		answer_find(supervisor, task, request->id, &request->data, &answer);
+	send_answer(supervisor, request->id, &answer);
+}
+
+/* An event of anything but the listener. */
+static void serve_event(struct supervisor *supervisor, const struct epoll_event *event)
+{
+	int descriptor = event->data.fd;
+
+	if (descriptor == supervisor->watchdog.pidfd) {
+		watchdog_reap(supervisor);
+		watchdog_start(supervisor);
+		return;
+	}
+	struct process *process = tasks_find_pidfd(&supervisor->tasks, descriptor);
+	if (process)
+		tasks_forget(&supervisor->tasks, process);
+	else
+		devices_serve(&supervisor->devices, descriptor, event->events);
+}
+
+static void serve(struct supervisor *supervisor)
+{
+	struct epoll_event events[32];
+	bool ended = false;
+
+	while (!ended) {
+		int count = epoll_wait(supervisor->poll, events, ARRAY_SIZE(events),
+			image_release_clocks(supervisor));
+		for (int i = 0; i < count; i++) {
+			if (events[i].data.fd != supervisor->listener)
+				serve_event(supervisor, &events[i]);
+			else if (events[i].events & EPOLLIN)
+				serve_request(supervisor);
+			else
+				ended = true;
+		}
+	}
+}
+
+/* A terminal's signals go to its session, others may be meant for the program's group. */
+static void leave_session(void)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP,
+		SIGTTIN, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
+	sigset_t none;
+
+	setsid();
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Nor does it keep a directory busy. */
+	if (chdir("/"))
+		errno = 0;
+}
+
+/* Every descriptor but `kept` and /dev/null for the standard streams: a pipe of the
+ * program's that was held open here would keep its reader waiting. */
+static void close_inherited(int kept)
+{
+	if (kept > 0)
+		syscall(SYS_close_range, 0, kept - 1, 0);
+	syscall(SYS_close_range, kept + 1, ~0U, 0);
+	int null = open("/dev/null", O_RDWR);
+	while (null >= 0 && null < STDERR_FILENO)
+		null = dup(null);
+}
+
+/* A descriptor and more for each process of a large tree. */
+static void raise_limits(void)
+{
+	static const int limits[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_DATA,
+		RLIMIT_AS, RLIMIT_MEMLOCK};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (!getrlimit(limits[i], &limit)) {
+			limit.rlim_cur = limit.rlim_max;
+			setrlimit(limits[i], &limit);
+		}
+}
+
+static int prepare(struct supervisor *supervisor, int socket)
+{
+	uint64_t flags = NOTIF_SYNC_WAKE_UP;
+	struct epoll_event event = {.events = EPOLLIN};
+
+	supervisor->poll = epoll_create1(EPOLL_CLOEXEC);
+	if (supervisor->poll < 0 ||
+		tasks_init(&supervisor->tasks, supervisor->poll, supervisor->job->program,
+			supervisor->job->seed) ||
+		watchdog_init(&supervisor->watchdog))
+		return -1;
+	devices_init(&supervisor->devices, supervisor->poll);
+	supervisor->listener = passing_receive(socket, NULL);
+	event.data.fd = supervisor->listener;
+	if (supervisor->listener < 0 ||
+		epoll_ctl(supervisor->poll, EPOLL_CTL_ADD, supervisor->listener, &event))
+		return -1;
+	/* Older kernels lack it: ENOTTY. */
+	ioctl(supervisor->listener, NOTIF_SET_FLAGS, &flags);
+	return watchdog_start(supervisor);
+}
+
+void supervisor_run(const struct supervisor_job *job, int socket)
+{
+	struct supervisor supervisor = {.job = job};
+
+	leave_session();
+	close_inherited(socket);
+	raise_limits();
+	if (prepare(&supervisor, socket))
+		_exit(1);
+	passing_send(socket, -1, getpid());
+	close(socket);
+	serve(&supervisor);
+	_exit(0);
+}

@@ -1,0 +1,80 @@
+/* The supervisor's process: what its parts share. */
+#ifndef LAUNCHER_SUPERVISOR_H
+#define LAUNCHER_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "launcher/device.h"
+#include "launcher/task.h"
+#include "launcher/vdso.h"
+#include "launcher/watchdog.h"
+
+struct seccomp_data;
+
+/* What the supervisor is to do; the program's process fills it in before the fork. */
+struct supervisor_job {
+	unsigned wants; /* mask of enum filter_want */
+	uint64_t seed;
+	uint64_t clock_ns; /* how long each image's clock is held */
+	pid_t program;
+};
+
+struct supervisor {
+	const struct supervisor_job *job;
+	int poll;
+	int listener;
+	struct watchdog watchdog;
+	struct tasks tasks;
+	struct devices devices;
+	/* The same for every process: */
+	struct vdso_edits random_edits;
+	bool random_edits_known;
+	bool warned_memory; /* said once that a process' memory is out of reach */
+};
+
+/* Everything there is to do, from the listener that arrives at `socket` to the end of the
+ * last supervised process. */
+_Noreturn void supervisor_run(const struct supervisor_job *job, int socket);
+
+/* A line on the program's stderr, which the supervisor does not hold itself: a pipe that
+ * it held open would keep its reader waiting. */
+void supervisor_warn(struct supervisor *supervisor, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Says once in a run that a process' memory cannot be read or written, from errno. */
+void supervisor_warn_memory(struct supervisor *supervisor, const struct process *process);
+
+/* ---- answer.c ---- */
+
+/* How a system call ends that the kernel asked about. */
+struct answer {
+	enum answer_kind {
+		ANSWER_CONTINUE, /* the kernel does it */
+		ANSWER_VALUE,	 /* `value`, or -errno */
+		ANSWER_OPEN,	 /* a copy of `descriptor`, which is then closed here */
+		ANSWER_NONE,	 /* the caller is gone */
+	} kind;
+	int64_t value;
+	int descriptor;
+	bool close_on_exec;
+};
+
+/* Works out the answer to request `id` of the task. */
+void answer_find(struct supervisor *supervisor, struct task *task, uint64_t id,
+	const struct seccomp_data *call, struct answer *answer);
+
+/* Whether the caller still waits: what was read through its number was its own. */
+bool answer_awaited(const struct supervisor *supervisor, uint64_t id);
+
+/* ---- image.c ---- */
+
+/* To be called when a program may just have begun: where one did, its AT_RANDOM, its vDSO
+ * and its clock are made what the run wants. */
+void image_check(struct supervisor *supervisor, struct process *process);
+
+/* Lets go the clocks whose time has come. Returns the ms until the next one, or -1. */
+int image_release_clocks(struct supervisor *supervisor);
+
+#endif

@@ -1,0 +1,15 @@
+# Sourced by the supervision tests, after which the current directory is open to everybody.
+. "$SRC/tests/lib.sh"
+
+# build NAME [FLAG...]: compiles NAME.c of this folder to ./NAME.
+build() {
+	built=$1
+	shift
+	gcc -O1 -g -D_GNU_SOURCE "$@" -o "$built" "$SRC/tests/supervise/$built.c" ||
+		fail "'$built' does not compile"
+}
+
+# Programs that nobody is to run must be where nobody can read.
+cp "$BUILD/stablerun" "$TMP/stablerun"
+BUILD=$TMP
+chmod 777 "$TMP"
