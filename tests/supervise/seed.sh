@@ -72,7 +72,7 @@ fi
 if command -v gdb >/dev/null; then
 	for shell in /bin/sh /bin/bash; do
 		SHELL=$shell gdb -q -nx -batch -ex "set exec-wrapper $run --seed --" \
-			-ex 'set disable-randomization on' -ex "run >out" -ex "continue" \
+			-ex 'set disable-randomization on' -ex "run >out" \
 			./randomness >gdb.out 2>&1 </dev/null
 		same first out
 	done
