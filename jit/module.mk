@@ -1,6 +1,27 @@
 # jit: the engine and what it stands on.
 
 # Sources of the stencils.
-STENCILS :=
+STENCILS := $(addprefix jit/, stencils_stack.c stencils_flow.c stencils_object.c)
 
 include jit/stencils.mk
+
+# Debian's static archive has the interpreter's internals, which its shared library hides;
+# linked without PIE, so that code in low memory reaches it. Modules in shared objects need
+# its symbols exported.
+PYTHON_ARCHIVE := $(shell pkg-config --variable=libdir python-3.11-embed)/libpython3.11.a
+PYTHON_LIBS := -Wl,-export-dynamic -Wl,--whole-archive $(PYTHON_ARCHIVE) \
+	-Wl,--no-whole-archive -lexpat -lz -lm -ldl
+
+ENGINE_OBJECTS := $(addprefix $(O)/obj/jit/, main.o options.o jit.o hook.o table.o compile.o \
+	ir_build.o ir_effect.o baseline.o lower.o lower_ops.o enter.o frame.o except.o \
+	timers.o errors.o runtime.o runtime_find.o runtime_object.o runtime_call.o \
+	runtime_build.o runtime_names.o runtime_raise.o runtime_async.o runtime_misc.o)
+
+$(ENGINE_OBJECTS): private BASE_CFLAGS += -fno-pie
+$(ENGINE_OBJECTS): private CPPFLAGS += -I$(O)/obj $(PYTHON_CFLAGS) -DJIT_VERSION='"$(VERSION)"'
+$(ENGINE_OBJECTS): | $(O)/obj/jit/stencils.gen.h
+
+$(O)/jit: $(ENGINE_OBJECTS) $(EMIT_OBJECTS) $(SYMBOLS_OBJECTS) $(O)/launcher/base.o
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -o $@ $^ $(PYTHON_LIBS)
+
+PROGRAMS += $(O)/jit

@@ -1,0 +1,192 @@
+/* The baseline: intermediate code to native code by stencils, every value an object. */
+#include "jit/baseline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/lower.h"
+
+/* Where native code is entered, in order. Both keep the return address and the frame
+ * pointer in the same places, so that one unwind record does for all code. */
+static const uint8_t prologue_start[] = {
+	0x55,		  /* push %rbp */
+	0x48, 0x89, 0xe5, /* mov %rsp, %rbp */
+};
+static const uint8_t prologue_resume[] = {
+	0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0, /* jmp *%rax */
+};
+
+static int begin(struct lower *lower, struct ir *ir)
+{
+	size_t stack = (size_t)ir->code->co_stacksize + 2;
+
+	lower->stack = calloc(stack, sizeof(*lower->stack));
+	lower->labels = calloc((size_t)ir->op_count + 1, sizeof(*lower->labels));
+	lower->bound = calloc((size_t)ir->local_words + 1, sizeof(*lower->bound));
+	lower->compiled->entries = calloc((size_t)Py_SIZE(ir->code), sizeof(uint32_t));
+	return lower->stack && lower->labels && lower->bound && lower->compiled->entries
+		       ? 0
+		       : -1;
+}
+
+static void end(struct lower *lower)
+{
+	free(lower->stack);
+	free(lower->labels);
+	free(lower->bound);
+}
+
+static void common_ends(struct lower *lower)
+{
+	static const uint8_t leave[] = {0x48, 0x89, 0xf8, 0xc9, 0xc3};
+	struct emit *emit = lower->emit;
+	struct emit_holes holes = {.a = (uintptr_t)lower->compiled, .cont = lower->leave};
+
+	emit_cold(emit, true);
+	emit_bind(emit, lower->unwind);
+	emit_stencil(emit, STENCIL_UNWIND, &holes);
+	emit_bind(emit, lower->reraise);
+	emit_stencil(emit, STENCIL_RERAISE, &holes);
+	emit_bind(emit, lower->deopt);
+	emit_stencil(emit, STENCIL_DEOPT, &holes);
+	emit_bind(emit, lower->leave_null);
+	emit_stencil(emit, STENCIL_LEAVE_NULL, NULL);
+	emit_bind(emit, lower->leave);
+	/* mov %rdi, %rax; leave; ret */
+	emit_bytes(emit, leave, sizeof(leave));
+	emit_cold(emit, false);
+}
+
+static void enter_block(struct lower *lower, const struct ir_op *op)
+{
+	const struct ir_block *block = &lower->ir->blocks[op->block];
+
+	lower->dead = false;
+	lower->depth = 0;
+	while (lower->depth < op->depth)
+		lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
+	memcpy(lower->bound, block->bound,
+		sizeof(uint64_t) * (size_t)lower->ir->local_words);
+	if (op->flags & IR_LOOP)
+		emit_align(lower->emit, 16);
+	emit_bind(lower->emit, lower_label(lower, lower->number));
+}
+
+static void lower_op_at(struct lower *lower)
+{
+	const struct ir_op *op = lower_op(lower);
+
+	if (op->flags & IR_LEADER) {
+		if (!lower->dead)
+			lower_flush(lower, 0);
+		enter_block(lower, op);
+	}
+	if (lower->dead)
+		return;
+	if (!lower_instruction(lower)) {
+		lower_flush(lower, 0);
+		emit_jump(lower->emit, lower_deopt(lower, lower->number));
+		lower->dead = true;
+	}
+	for (int i = 0; i <= lower->skip; i++)
+		ir_bind_local(lower->ir, op + i, lower->bound);
+}
+
+/* The source line of each code unit, for the line table. NULL without memory. */
+static int *find_lines(PyCodeObject *code)
+{
+	int count = (int)Py_SIZE(code);
+	int *lines = calloc((size_t)count + 1, sizeof(*lines));
+	PyCodeAddressRange range;
+	int unit = 0;
+
+	if (!lines)
+		return NULL;
+	_PyCode_InitAddressRange(code, &range);
+	while (unit < count && _PyLineTable_NextAddressRange(&range))
+		for (; unit < count && unit * (int)sizeof(_Py_CODEUNIT) < range.ar_end;
+			unit++)
+			lines[unit] = range.ar_line > 0 ? range.ar_line : 0;
+	return lines;
+}
+
+static void lower_all(struct lower *lower)
+{
+	struct ir *ir = lower->ir;
+	int *lines = find_lines(ir->code);
+
+	emit_bytes(lower->emit, prologue_start, sizeof(prologue_start));
+	for (lower->number = 0; lower->number < ir->op_count && !lower->failed;
+		lower->number += 1 + lower->skip) {
+		const struct ir_op *op = lower_op(lower);
+
+		lower->skip = 0;
+		if (!(op->flags & IR_REACHED)) {
+			if (op->flags & IR_LEADER)
+				lower->dead = true;
+			continue;
+		}
+		if (lines)
+			emit_line(lower->emit, lines[op->index], op->index, op->opcode);
+		lower_op_at(lower);
+	}
+	free(lines);
+}
+
+static void fill_entries(struct lower *lower)
+{
+	struct ir *ir = lower->ir;
+
+	for (int i = 0; i < ir->op_count; i++) {
+		const struct ir_op *op = &ir->ops[i];
+		uint32_t index = op->index;
+		uint32_t address;
+
+		if (!(op->flags & IR_ENTRY) || !(op->flags & IR_REACHED))
+			continue;
+		address =
+			(uint32_t)(uintptr_t)emit_address(lower->emit, lower->labels[i]);
+		lower->compiled->entries[index] = address;
+		while (index > 0 && ir->op_at[index - 1] == i)
+			lower->compiled->entries[--index] = address;
+	}
+}
+
+static int commit(struct lower *lower, int resume)
+{
+	struct compiled *compiled = lower->compiled;
+	struct emit *emit = lower->emit;
+
+	compiled->start = emit_commit(emit);
+	if (!compiled->start || lower->failed)
+		return -1;
+	compiled->size = emit->size;
+	compiled->resume = emit_address(emit, resume);
+	compiled->leave = emit_address(emit, lower->leave_null);
+	fill_entries(lower);
+	return 0;
+}
+
+int baseline_compile(struct ir *ir, struct emit *emit, struct compiled *compiled)
+{
+	struct lower lower = {.ir = ir, .emit = emit, .compiled = compiled};
+	int resume = emit_label(emit);
+	int result = -1;
+
+	lower.unwind = emit_label(emit);
+	lower.reraise = emit_label(emit);
+	lower.deopt = emit_label(emit);
+	lower.leave_null = emit_label(emit);
+	lower.leave = emit_label(emit);
+	if (!begin(&lower, ir)) {
+		lower_all(&lower);
+		common_ends(&lower);
+		emit_cold(emit, true);
+		emit_bind(emit, resume);
+		emit_bytes(emit, prologue_resume, sizeof(prologue_resume));
+		emit_cold(emit, false);
+		result = commit(&lower, resume);
+	}
+	end(&lower);
+	return result;
+}

@@ -1,0 +1,13 @@
+/* The baseline: intermediate code to native code by stencils, every value an object. */
+#ifndef JIT_BASELINE_H
+#define JIT_BASELINE_H
+
+#include "jit/compiled.h"
+#include "jit/emit.h"
+#include "jit/ir.h"
+
+/* Emits the code of `ir` into `emit` and fills in `compiled`, whose `code` is set.
+ * Returns 0, or -1: nothing was emitted. */
+int baseline_compile(struct ir *ir, struct emit *emit, struct compiled *compiled);
+
+#endif

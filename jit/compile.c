@@ -1,0 +1,136 @@
+/* Compiling a code object, and getting rid of the result. */
+#include "jit/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/baseline.h"
+#include "jit/codemem.h"
+#include "jit/emit.h"
+#include "jit/ir.h"
+#include "jit/jit.h"
+#include "jit/symbols.h"
+
+static struct emit emit;
+
+/* "module.qualname", as symbol tables show it. The module is the one that defined the
+ * function; at a first call the file's base name stands for it. */
+static void name_code(PyCodeObject *code, char *name, size_t size)
+{
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	const char *qualified = PyUnicode_AsUTF8(code->co_qualname);
+	const char *base = file ? strrchr(file, '/') : NULL;
+	const char *end;
+
+	PyErr_Clear();
+	base = base ? base + 1 : file ? file : "?";
+	end = strrchr(base, '.');
+	snprintf(name, size, "%.*s.%s",
+		end && end > base ? (int)(end - base) : (int)strlen(base), base,
+		qualified ? qualified : "?");
+}
+
+static void tell_symbols(struct compiled *compiled)
+{
+	char name[512];
+	PyCodeObject *code = compiled->code;
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	struct symbols_code told = {
+		.address = compiled->start,
+		.size = compiled->size,
+		.name = name,
+		.file = file ? file : "?",
+		.first_line = code->co_firstlineno,
+		.lines = emit.lines,
+		.line_count = emit.line_count,
+		.kind = "baseline",
+	};
+
+	name_code(code, name, sizeof(name));
+	symbols_load(jit.symbols, &told);
+}
+
+static struct compiled *finish(struct compiled *compiled, uint64_t start)
+{
+	jit.timers.functions_compiled++;
+	jit.timers.code_bytes += compiled->size;
+	jit.timers.us_compiling += timers_now() - start;
+	return compiled;
+}
+
+static struct compiled *give_up(struct compiled *compiled, uint64_t start)
+{
+	if (compiled)
+		compile_free(compiled);
+	jit.timers.functions_not_compiled++;
+	jit.timers.us_compiling += timers_now() - start;
+	return NULL;
+}
+
+static bool wants_dump(PyCodeObject *code)
+{
+	const char *name;
+
+	if (!jit.dump_ir)
+		return false;
+	name = PyUnicode_AsUTF8(code->co_name);
+	if (name && !strcmp(name, jit.dump_ir))
+		return true;
+	name = PyUnicode_AsUTF8(code->co_qualname);
+	return name && !strcmp(name, jit.dump_ir);
+}
+
+static int build(struct ir *ir, PyCodeObject *code)
+{
+	const char *why;
+	uint64_t start = timers_now();
+	int result = ir_build(ir, code, &why);
+
+	jit.timers.us_compiling_irgen += timers_now() - start;
+	if (!result && wants_dump(code))
+		ir_print(ir, stderr);
+	return result;
+}
+
+struct compiled *compile_code(PyCodeObject *code)
+{
+	struct ir ir;
+	uint64_t start = timers_now();
+	uint64_t jitting;
+	struct compiled *compiled = calloc(1, sizeof(*compiled));
+	int result;
+
+	if (!compiled || build(&ir, code)) {
+		if (compiled)
+			ir_release(&ir);
+		return give_up(compiled, start);
+	}
+	compiled->code = code;
+	jitting = timers_now();
+	emit_begin(&emit, jit.memory);
+	result = baseline_compile(&ir, &emit, compiled);
+	jit.timers.us_compiling_jitting += timers_now() - jitting;
+	if (emit.failure == EMIT_NO_MEMORY || emit.failure == EMIT_NO_CODE)
+		jit.broken = true;
+	if (!result && jit.symbols)
+		tell_symbols(compiled);
+	emit_end(&emit);
+	ir_release(&ir);
+	return result ? give_up(compiled, start) : finish(compiled, start);
+}
+
+void compile_free(struct compiled *compiled)
+{
+	if (compiled->start) {
+		if (jit.symbols)
+			symbols_unload(jit.symbols, compiled->start);
+		codemem_release(jit.memory, compiled->start);
+		jit.timers.functions_freed++;
+		jit.timers.code_bytes -= compiled->size;
+	}
+	free(compiled->entries);
+	free(compiled->exits);
+	free(compiled->exit_entries);
+	free(compiled);
+}

@@ -1,0 +1,14 @@
+/* Compiling a code object, and getting rid of the result. */
+#ifndef JIT_COMPILE_H
+#define JIT_COMPILE_H
+
+#include "jit/compiled.h"
+#include "jit/python.h"
+
+/* Compiles by the baseline. Returns owned, or NULL: interpret it. No exception is set. */
+struct compiled *compile_code(PyCodeObject *code);
+
+/* Frees a compiled form and its native code; nothing runs in it any more. */
+void compile_free(struct compiled *compiled);
+
+#endif

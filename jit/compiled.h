@@ -1,0 +1,53 @@
+/* A compiled code object: where its native code is entered, and how it is left. */
+#ifndef JIT_COMPILED_H
+#define JIT_COMPILED_H
+
+#include <stdint.h>
+
+#include "jit/python.h"
+
+struct cache;
+
+/* What a stack entry is at an exit, where it is not in its slot yet. */
+enum exit_kind {
+	EXIT_LOCAL, /* borrowed from the local `value` */
+	EXIT_CONST, /* borrowed from the constant `value` */
+	EXIT_TOP,   /* owned, in the top-of-stack register */
+	EXIT_NULL,
+};
+
+struct exit_entry {
+	uint16_t slot; /* place on the stack, from its bottom */
+	uint8_t kind;  /* enum exit_kind */
+	uint32_t value;
+};
+
+/* A place where native code is left for an exception or for the interpreter: the frame as
+ * it must look then. */
+struct exit {
+	uint32_t index; /* code unit of the instruction */
+	uint32_t
+		lookup; /* code unit for the exception table; differs at backward jumps */
+	uint16_t depth; /* entries on the stack */
+	uint16_t entry_count;
+	uint32_t entries; /* first one in the code's `exit_entries` */
+};
+
+struct compiled {
+	PyCodeObject *code; /* borrowed: the record goes when it goes */
+	void *start;	    /* native entry for a fresh frame */
+	void *resume;	    /* native entry that goes on at an address of `entries` */
+	void *leave;	    /* native place that leaves with NULL */
+	uint32_t *entries;  /* native address for each code unit, or 0 (code is below 2
+			       GiB) */
+	size_t size;	    /* of the native code */
+	struct exit *exits;
+	uint32_t exit_count, exit_room;
+	struct exit_entry *exit_entries;
+	uint32_t entry_count, entry_room;
+	struct cache *caches; /* inline caches, in an array */
+	uint32_t cache_count;
+	struct cache *callers; /* caches of other code that jump straight into this */
+};
+
+#endif

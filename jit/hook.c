@@ -1,0 +1,145 @@
+/* The frame evaluation function (PEP 523): decides whether a frame runs natively. */
+#include "jit/hook.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "jit/compile.h"
+#include "jit/enter.h"
+#include "jit/except.h"
+#include "jit/ir.h"
+#include "jit/jit.h"
+#include "jit/table.h"
+
+enum {
+	/* What C functions below native code may need: the deepest chains of library code
+	 * are bounded by the recursion counter, not by this. */
+	STACK_RESERVE = 256 * 1024,
+	STACK_GUESS = 512 * 1024,
+};
+
+static __thread char *stack_floor;
+
+char *hook_stack_floor(void)
+{
+	pthread_attr_t attributes;
+	void *lowest;
+	size_t size;
+
+	if (stack_floor)
+		return stack_floor;
+	if (pthread_getattr_np(pthread_self(), &attributes)) {
+		stack_floor = (char *)__builtin_frame_address(0) - STACK_GUESS;
+		return stack_floor;
+	}
+	if (pthread_attr_getstack(&attributes, &lowest, &size))
+		stack_floor = (char *)__builtin_frame_address(0) - STACK_GUESS;
+	else
+		stack_floor = (char *)lowest +
+			      (size > 4 * STACK_RESERVE ? STACK_RESERVE : size / 4);
+	pthread_attr_destroy(&attributes);
+	return stack_floor;
+}
+
+/* Whether a code object that is called for the `calls`th time is worth compiling. One
+ * with a loop is at once: there is no way into the middle of it from the interpreter. */
+static bool is_due(const struct table_entry *entry)
+{
+	if (entry->calls >= jit.threshold)
+		return true;
+	return entry->calls == 1 && ir_code_has_loop(entry->code);
+}
+
+struct compiled *hook_compiled(PyCodeObject *code)
+{
+	struct table_entry *entry = table_get(code);
+
+	if (!entry || entry->state == TABLE_REFUSED)
+		return NULL;
+	if (entry->state == TABLE_COMPILED)
+		return entry->compiled;
+	entry->calls++;
+	if (!is_due(entry) || jit.broken)
+		return NULL;
+	/* Compiling allocates Python objects at most for names: the table may not move.
+	 */
+	entry->compiled = compile_code(code);
+	entry->state = entry->compiled ? TABLE_COMPILED : TABLE_REFUSED;
+	return entry->compiled;
+}
+
+/* Interprets with the hook away, so that the interpreter keeps Python calls off the C
+ * stack: what a deep recursion needs. Other threads are interpreted meanwhile, too. */
+static PyObject *interpret_deep(
+	PyThreadState *thread, _PyInterpreterFrame *frame, int throwing)
+{
+	PyObject *value;
+
+	thread->interp->eval_frame = NULL;
+	value = _PyEval_EvalFrameDefault(thread, frame, throwing);
+	thread->interp->eval_frame = hook_evaluate;
+	return value;
+}
+
+static PyObject *run(PyThreadState *thread, _PyInterpreterFrame *frame,
+	const struct compiled *compiled, int index, int throwing)
+{
+	struct activation activation;
+	_PyCFrame *outer = thread->cframe;
+	PyObject *value = NULL;
+	void *prologue = compiled->start;
+	void *target = NULL;
+
+	activation.cframe.use_tracing = 0;
+	activation.cframe.previous = outer;
+	activation.cframe.current_frame = frame;
+	activation.floor = stack_floor;
+	thread->cframe = &activation.cframe;
+	frame->is_entry = true;
+	frame->previous = outer->current_frame;
+	if (_Py_EnterRecursiveCallTstate(thread, "")) {
+		activation.cframe.current_frame = frame->previous;
+		goto out;
+	}
+	if (throwing) {
+		target = except_throw(thread, frame, compiled);
+		if (target == compiled->leave)
+			goto out;
+		prologue = compiled->resume;
+	} else if (index) {
+		target = (void *)(uintptr_t)compiled->entries[index];
+		prologue = compiled->resume;
+	}
+	frame->stacktop = -1;
+	jit.timers.entries++;
+	value = enter_native(thread, frame, prologue, target);
+out:
+	thread->cframe = outer;
+	outer->use_tracing = activation.cframe.use_tracing;
+	return value;
+}
+
+PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing)
+{
+	struct compiled *compiled;
+	int index = _PyInterpreterFrame_LASTI(frame) + 1;
+
+	if (thread->cframe->use_tracing)
+		return _PyEval_EvalFrameDefault(thread, frame, throwing);
+	if ((char *)__builtin_frame_address(0) < hook_stack_floor())
+		return interpret_deep(thread, frame, throwing);
+	compiled = hook_compiled(frame->f_code);
+	if (!compiled || (!throwing && index && !compiled->entries[index]))
+		return _PyEval_EvalFrameDefault(thread, frame, throwing);
+	return run(thread, frame, compiled, index, throwing);
+}
+
+void hook_install(PyInterpreterState *interpreter)
+{
+	_PyInterpreterState_SetEvalFrameFunc(interpreter, hook_evaluate);
+}
+
+void hook_remove(PyInterpreterState *interpreter)
+{
+	_PyInterpreterState_SetEvalFrameFunc(interpreter, NULL);
+}

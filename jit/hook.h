@@ -1,0 +1,22 @@
+/* The frame evaluation function (PEP 523): decides whether a frame runs natively. */
+#ifndef JIT_HOOK_H
+#define JIT_HOOK_H
+
+#include "jit/compiled.h"
+#include "jit/python.h"
+
+/* Makes it the interpreter's, or takes it away again. */
+void hook_install(PyInterpreterState *interpreter);
+void hook_remove(PyInterpreterState *interpreter);
+
+/* The function itself. */
+PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing);
+
+/* The compiled form of a code object that is about to be called, compiled now where it
+ * is time to; NULL: interpret. */
+struct compiled *hook_compiled(PyCodeObject *code);
+
+/* The lowest address that native code may let the thread's C stack grow to. */
+char *hook_stack_floor(void);
+
+#endif

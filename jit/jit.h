@@ -1,0 +1,32 @@
+/* The engine as a whole: one per process, for the main interpreter. */
+#ifndef JIT_JIT_H
+#define JIT_JIT_H
+
+#include <stdbool.h>
+
+#include "jit/python.h"
+#include "jit/timers.h"
+
+struct codemem;
+struct options;
+struct symbols;
+
+struct jit {
+	PyInterpreterState *interpreter; /* the only one whose code is compiled */
+	struct codemem *memory;
+	struct symbols *symbols; /* NULL: nobody wants to know */
+	struct timers timers;
+	uint32_t threshold; /* calls before a code object without a loop is compiled */
+	bool statistics;    /* -s */
+	bool stress_deopt;
+	const char *dump_ir; /* name of functions to print, or NULL */
+	bool broken;	     /* compiling failed for want of memory: no more of it */
+};
+
+extern struct jit jit;
+
+/* Installs the evaluation hook in the current (main) interpreter. Without code memory
+ * there is one warning, and everything is interpreted. */
+void jit_start(const struct options *options);
+
+#endif

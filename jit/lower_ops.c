@@ -1,0 +1,717 @@
+/* Lowering by the baseline, one function an instruction (or kind of instructions). */
+#include "jit/lower.h"
+
+#include <stddef.h>
+
+#include "jit/runtime.h"
+
+static int at_function(struct lower *lower, const void *function)
+{
+	return emit_label_at(lower->emit, function);
+}
+
+static PyObject *name_of(const struct lower *lower, uint32_t number)
+{
+	return PyTuple_GET_ITEM(lower->ir->code->co_names, number);
+}
+
+/* Pops, frees the register for the result, loads arguments: what most operations begin
+ * with. Returns the mask of operands that are owned. */
+static uint32_t take_one(struct lower *lower)
+{
+	struct lower_value a = lower_pop(lower);
+
+	lower_spill(lower);
+	lower_argument(lower, 0, a);
+	return lower_owned(a) ? RUNTIME_OWNS_A : 0;
+}
+
+static uint32_t take_two(struct lower *lower)
+{
+	struct lower_value b = lower_pop(lower);
+	struct lower_value a = lower_pop(lower);
+
+	lower_spill(lower);
+	lower_argument(lower, 0, a);
+	lower_argument(lower, 1, b);
+	return (lower_owned(a) ? RUNTIME_OWNS_A : 0) |
+	       (lower_owned(b) ? RUNTIME_OWNS_B : 0);
+}
+
+static void generic(struct lower *lower, enum stencils id, runtime_op *work, int target)
+{
+	uint32_t oparg = lower_op(lower)->oparg;
+
+	lower_flush(lower, 0);
+	lower_stencil(lower, id,
+		(struct emit_holes){
+			.a = lower_slot_at(lower, lower->depth),
+			.b = oparg,
+			.callee = at_function(lower, (const void *)(uintptr_t)work),
+			.target = target,
+			.error = lower_error(lower),
+		});
+}
+
+/* Makes the abstract stack `depth` deep, all in slots. */
+static void set_depth(struct lower *lower, int depth)
+{
+	while (lower->depth > depth)
+		lower_pop(lower);
+	while (lower->depth < depth)
+		lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
+	for (int i = 0; i < depth; i++)
+		lower->stack[i] = (struct lower_value){LOWER_SLOT, (uint32_t)i};
+}
+
+static void poll(struct lower *lower, int number)
+{
+	int deopt = lower_deopt(lower, number);
+
+	lower_stencil(lower, STENCIL_POLL,
+		(struct emit_holes){.error = lower_error(lower), .deopt = deopt});
+}
+
+static void lower_generic(struct lower *lower, runtime_op *work)
+{
+	const struct ir_op *op = lower_op(lower);
+	int depth = op->depth + ir_stack_effect(op->opcode, op->oparg, false);
+
+	generic(lower, STENCIL_GENERIC, work, 0);
+	set_depth(lower, depth);
+	if (op->opcode == CALL_FUNCTION_EX)
+		poll(lower, lower->number + 1);
+}
+
+static void lower_load_fast(struct lower *lower)
+{
+	uint32_t local = lower_op(lower)->oparg;
+
+	if (!ir_is_bound(lower->bound, local))
+		lower_stencil(lower, STENCIL_CHECK_LOCAL,
+			(struct emit_holes){.a = lower_local_at(local),
+				.b = local,
+				.error = lower_error(lower)});
+	lower_push(lower, LOWER_LOCAL, local);
+}
+
+static void lower_store_fast(struct lower *lower)
+{
+	uint32_t local = lower_op(lower)->oparg;
+	struct lower_value value = lower_pop(lower);
+
+	lower_save_local(lower, local);
+	lower_argument(lower, 0, value);
+	lower_stencil(lower,
+		lower_owned(value) ? STENCIL_STORE_LOCAL : STENCIL_STORE_LOCAL_NEW,
+		(struct emit_holes){.a = lower_local_at(local)});
+}
+
+static void lower_delete_fast(struct lower *lower)
+{
+	uint32_t local = lower_op(lower)->oparg;
+
+	lower_save_local(lower, local);
+	if (!ir_is_bound(lower->bound, local))
+		lower_stencil(lower, STENCIL_CHECK_LOCAL,
+			(struct emit_holes){.a = lower_local_at(local),
+				.b = local,
+				.error = lower_error(lower)});
+	lower_stencil(lower, STENCIL_DELETE_LOCAL,
+		(struct emit_holes){.a = lower_local_at(local)});
+}
+
+static void lower_load_deref(struct lower *lower)
+{
+	uint32_t local = lower_op(lower)->oparg;
+
+	lower_spill(lower);
+	lower_stencil(lower, STENCIL_LOAD_CELL,
+		(struct emit_holes){.a = lower_local_at(local),
+			.b = local,
+			.error = lower_error(lower)});
+	lower_push_top(lower);
+}
+
+static void lower_store_deref(struct lower *lower)
+{
+	struct lower_value value = lower_pop(lower);
+
+	lower_argument(lower, 0, value);
+	lower_stencil(lower,
+		lower_owned(value) ? STENCIL_STORE_CELL : STENCIL_STORE_CELL_NEW,
+		(struct emit_holes){.a = lower_local_at(lower_op(lower)->oparg)});
+}
+
+static void lower_pop_top(struct lower *lower)
+{
+	struct lower_value value = lower_pop(lower);
+
+	if (!lower_owned(value))
+		return;
+	lower_argument(lower, 0, value);
+	lower_stencil(lower, STENCIL_DROP, (struct emit_holes){0});
+}
+
+static void lower_copy(struct lower *lower)
+{
+	int place = lower->depth - (int)lower_op(lower)->oparg;
+	struct lower_value value = lower->stack[place];
+
+	if (!lower_owned(value)) {
+		lower_push(lower, value.where, value.number);
+		return;
+	}
+	lower_spill(lower);
+	lower_argument(lower, 0, lower->stack[place]);
+	lower_stencil(lower, STENCIL_TOP_NEW, (struct emit_holes){0});
+	lower_push_top(lower);
+}
+
+static void lower_swap(struct lower *lower)
+{
+	int last = lower->depth - 1;
+	int place = lower->depth - (int)lower_op(lower)->oparg;
+	struct lower_value a = lower->stack[last];
+	struct lower_value b = lower->stack[place];
+
+	if (!lower_owned(a) && !lower_owned(b)) {
+		lower->stack[last] = b;
+		lower->stack[place] = a;
+		return;
+	}
+	lower_flush(lower, place);
+	lower_stencil(lower, STENCIL_SWAP,
+		(struct emit_holes){.a = lower_slot_at(lower, last),
+			.b = lower_slot_at(lower, place)});
+}
+
+static void lower_load_global(struct lower *lower)
+{
+	uint32_t oparg = lower_op(lower)->oparg;
+
+	lower_spill(lower);
+	if (oparg & 1)
+		lower_push(lower, LOWER_NULL, 0);
+	lower_stencil(lower, STENCIL_LOAD_GLOBAL,
+		(struct emit_holes){.a = (uintptr_t)name_of(lower, oparg >> 1),
+			.error = lower_error(lower)});
+	lower_push_top(lower);
+}
+
+static void lower_load_attr(struct lower *lower)
+{
+	uint32_t owned = take_one(lower);
+
+	lower_stencil(lower, STENCIL_LOAD_ATTRIBUTE,
+		(struct emit_holes){.a = owned,
+			.b = (uintptr_t)name_of(lower, lower_op(lower)->oparg),
+			.error = lower_error(lower)});
+	lower_push_top(lower);
+}
+
+static void lower_store_attr(struct lower *lower)
+{
+	struct lower_value owner = lower_pop(lower);
+	struct lower_value value = lower_pop(lower);
+	uint32_t owned = (lower_owned(owner) ? RUNTIME_OWNS_A : 0) |
+			 (lower_owned(value) ? RUNTIME_OWNS_B : 0);
+
+	lower_spill(lower);
+	lower_argument(lower, 0, owner);
+	lower_argument(lower, 1, value);
+	lower_stencil(lower, STENCIL_STORE_ATTRIBUTE,
+		(struct emit_holes){.a = owned,
+			.b = (uintptr_t)name_of(lower, lower_op(lower)->oparg),
+			.error = lower_error(lower)});
+}
+
+static void lower_load_method(struct lower *lower)
+{
+	uint32_t owned = take_one(lower);
+
+	lower_stencil(lower, STENCIL_LOAD_METHOD,
+		(struct emit_holes){.a = owned,
+			.b = (uintptr_t)name_of(lower, lower_op(lower)->oparg),
+			.c = lower_slot_at(lower, lower->depth),
+			.error = lower_error(lower)});
+	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
+	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
+}
+
+static void lower_call(struct lower *lower)
+{
+	uint32_t oparg = lower_op(lower)->oparg;
+	int base = lower->depth - (int)oparg - 2;
+	PyObject *names = NULL;
+
+	if (lower->names_const)
+		names = PyTuple_GET_ITEM(
+			lower->ir->code->co_consts, lower->names_const - 1);
+	lower->names_const = 0;
+	lower_flush(lower, base);
+	lower_spill(lower);
+	while (lower->depth > base)
+		lower_pop(lower);
+	lower_stencil(lower, STENCIL_CALL,
+		(struct emit_holes){.a = lower_slot_at(lower, base),
+			.b = oparg,
+			.c = (uintptr_t)names,
+			.error = lower_error(lower)});
+	lower_push_top(lower);
+	poll(lower, lower->number + 1);
+}
+
+/* `s += t` where s is a local string that is stored to next
+ * (BINARY_OP_INPLACE_ADD_UNICODE in ceval.c): appends in place. */
+static bool append_string(struct lower *lower)
+{
+	const struct ir_op *op = lower_op(lower);
+	const struct ir_op *next = op + 1;
+	struct lower_value left = lower->stack[lower->depth - 2];
+	struct lower_value right;
+	uint32_t owned;
+
+	if ((op->oparg != NB_ADD && op->oparg != NB_INPLACE_ADD) ||
+		op->adaptive != BINARY_OP_INPLACE_ADD_UNICODE ||
+		next->opcode != STORE_FAST || next->flags & IR_LEADER ||
+		left.where != LOWER_LOCAL || left.number != next->oparg)
+		return false;
+	right = lower_pop(lower);
+	lower_pop(lower);
+	lower_spill(lower);
+	lower_save_local(lower, left.number);
+	owned = lower_owned(right) ? RUNTIME_OWNS_A : 0;
+	lower_argument(lower, 0, right);
+	lower_stencil(lower, STENCIL_APPEND_STRING,
+		(struct emit_holes){.a = owned,
+			.b = lower_local_at(left.number),
+			.error = lower_error(lower)});
+	lower->skip = 1;
+	return true;
+}
+
+static void lower_binary_op(struct lower *lower)
+{
+	uint32_t oparg = lower_op(lower)->oparg;
+	uint32_t owned;
+
+	if (append_string(lower))
+		return;
+	owned = take_two(lower);
+	lower_stencil(lower, STENCIL_BINARY,
+		(struct emit_holes){.a = oparg << RUNTIME_OWNS_BITS | owned,
+			.error = lower_error(lower)});
+	lower_push_top(lower);
+}
+
+static void lower_binary_subscr(struct lower *lower)
+{
+	uint32_t owned = take_two(lower);
+
+	lower_stencil(lower, STENCIL_SUBSCRIPT,
+		(struct emit_holes){.a = owned, .error = lower_error(lower)});
+	lower_push_top(lower);
+}
+
+static void lower_store_subscr(struct lower *lower)
+{
+	struct lower_value key = lower_pop(lower);
+	struct lower_value container = lower_pop(lower);
+	struct lower_value value = lower_pop(lower);
+	uint32_t owned = (lower_owned(container) ? RUNTIME_OWNS_A : 0) |
+			 (lower_owned(key) ? RUNTIME_OWNS_B : 0) |
+			 (lower_owned(value) ? RUNTIME_OWNS_C : 0);
+
+	lower_spill(lower);
+	lower_argument(lower, 0, container);
+	lower_argument(lower, 1, key);
+	lower_argument(lower, 2, value);
+	lower_stencil(lower, STENCIL_STORE_SUBSCRIPT,
+		(struct emit_holes){.a = owned, .error = lower_error(lower)});
+}
+
+/* A jump that follows and takes the truth of what an operation makes, or NULL. */
+static const struct ir_op *fused_jump(const struct lower *lower)
+{
+	const struct ir_op *next = lower_op(lower) + 1;
+
+	if (lower->number + 1 >= lower->ir->op_count || next->flags & IR_LEADER)
+		return NULL;
+	switch (next->opcode) {
+	case POP_JUMP_FORWARD_IF_FALSE:
+	case POP_JUMP_FORWARD_IF_TRUE:
+	case POP_JUMP_BACKWARD_IF_FALSE:
+	case POP_JUMP_BACKWARD_IF_TRUE: return next;
+	default: return NULL;
+	}
+}
+
+/* Where a jump back goes first: a poll stands between. The jump must become the one on
+ * the opposite outcome, over the poll. */
+static void jump_back(struct lower *lower, int number)
+{
+	const struct ir_op *op = &lower->ir->ops[number];
+	uint32_t target = lower->ir->ops[op->target].index;
+	int current = lower->number;
+	int deopt = lower_deopt(lower, op->target);
+
+	lower->number = number;
+	lower_stencil(lower, STENCIL_POLL,
+		(struct emit_holes){
+			.error = lower_error_at(lower, target ? target - 1 : 0),
+			.deopt = deopt});
+	emit_jump(lower->emit, lower_label(lower, op->target));
+	lower->number = current;
+}
+
+/* Emits a conditional jump with stencils for the two outcomes; `number` is the jump's op.
+ * The stack is the one after it, and in its slots. */
+static void conditional(struct lower *lower, int number, bool when, enum stencils if_true,
+	enum stencils if_false, struct emit_holes holes)
+{
+	const struct ir_op *op = &lower->ir->ops[number];
+	int over;
+
+	if (!(op->flags & IR_BACKWARD)) {
+		holes.target = lower_label(lower, op->target);
+		lower_stencil(lower, when ? if_true : if_false, holes);
+		return;
+	}
+	over = emit_label(lower->emit);
+	holes.target = over;
+	lower_stencil(lower, when ? if_false : if_true, holes);
+	jump_back(lower, number);
+	emit_bind(lower->emit, over);
+}
+
+static bool jumps_when_true(const struct ir_op *op)
+{
+	return op->opcode == POP_JUMP_FORWARD_IF_TRUE ||
+	       op->opcode == POP_JUMP_BACKWARD_IF_TRUE;
+}
+
+/* Takes two operands with everything below them in its slots, for a jump. */
+static uint32_t take_two_to_jump(struct lower *lower)
+{
+	struct lower_value b = lower_pop(lower);
+	struct lower_value a = lower_pop(lower);
+
+	lower_flush(lower, 0);
+	lower_argument(lower, 0, a);
+	lower_argument(lower, 1, b);
+	return (lower_owned(a) ? RUNTIME_OWNS_A : 0) |
+	       (lower_owned(b) ? RUNTIME_OWNS_B : 0);
+}
+
+static void lower_compare_op(struct lower *lower)
+{
+	uint32_t oparg = lower_op(lower)->oparg;
+	const struct ir_op *jump = fused_jump(lower);
+	uint32_t owned = jump ? take_two_to_jump(lower) : take_two(lower);
+	struct emit_holes holes = {
+		.a = oparg << RUNTIME_OWNS_BITS | owned, .error = lower_error(lower)};
+
+	if (jump) {
+		conditional(lower, lower->number + 1, jumps_when_true(jump),
+			STENCIL_COMPARE_JUMP_TRUE, STENCIL_COMPARE_JUMP_FALSE, holes);
+		lower->skip = 1;
+		return;
+	}
+	lower_stencil(lower, STENCIL_COMPARE, holes);
+	lower_push_top(lower);
+}
+
+static void lower_contains_op(struct lower *lower)
+{
+	uint32_t negate = lower_op(lower)->oparg;
+	const struct ir_op *jump = fused_jump(lower);
+	uint32_t owned = jump ? take_two_to_jump(lower) : take_two(lower);
+	struct emit_holes holes = {.a = owned, .b = negate, .error = lower_error(lower)};
+
+	if (jump) {
+		conditional(lower, lower->number + 1, jumps_when_true(jump) != negate,
+			STENCIL_CONTAINS_JUMP_TRUE, STENCIL_CONTAINS_JUMP_FALSE, holes);
+		lower->skip = 1;
+		return;
+	}
+	lower_stencil(lower, STENCIL_CONTAINS, holes);
+	lower_push_top(lower);
+}
+
+/* `is`: operands that are owned are dropped afterwards, so they are left to a C function
+ * unless there are none. */
+static void lower_is_op(struct lower *lower)
+{
+	uint32_t negate = lower_op(lower)->oparg;
+	const struct ir_op *jump = fused_jump(lower);
+	struct lower_value a = lower->stack[lower->depth - 2];
+	struct lower_value b = lower->stack[lower->depth - 1];
+
+	if (lower_owned(a) || lower_owned(b)) {
+		lower_generic(lower, runtime_find(IS_OP));
+		return;
+	}
+	if (!jump) {
+		take_two(lower);
+		lower_stencil(lower, STENCIL_IS, (struct emit_holes){.a = negate});
+		lower_push_top(lower);
+		return;
+	}
+	take_two_to_jump(lower);
+	conditional(lower, lower->number + 1, jumps_when_true(jump) != negate,
+		STENCIL_IS_JUMP_TRUE, STENCIL_IS_JUMP_FALSE, (struct emit_holes){0});
+	lower->skip = 1;
+}
+
+static void lower_unary_not(struct lower *lower)
+{
+	uint32_t owned = take_one(lower);
+
+	lower_stencil(lower, STENCIL_NOT,
+		(struct emit_holes){.a = owned, .error = lower_error(lower)});
+	lower_push_top(lower);
+}
+
+static void lower_pop_jump(struct lower *lower)
+{
+	struct lower_value a = lower_pop(lower);
+	bool owned = lower_owned(a);
+
+	lower_flush(lower, 0);
+	lower_argument(lower, 0, a);
+	conditional(lower, lower->number, jumps_when_true(lower_op(lower)),
+		owned ? STENCIL_JUMP_TRUE_OWNED : STENCIL_JUMP_TRUE,
+		owned ? STENCIL_JUMP_FALSE_OWNED : STENCIL_JUMP_FALSE,
+		(struct emit_holes){.error = lower_error(lower)});
+}
+
+static void lower_pop_jump_none(struct lower *lower)
+{
+	uint8_t opcode = lower_op(lower)->opcode;
+	struct lower_value a = lower_pop(lower);
+	bool owned = lower_owned(a);
+
+	lower_flush(lower, 0);
+	lower_argument(lower, 0, a);
+	conditional(lower, lower->number,
+		opcode == POP_JUMP_FORWARD_IF_NONE || opcode == POP_JUMP_BACKWARD_IF_NONE,
+		owned ? STENCIL_JUMP_NONE_OWNED : STENCIL_JUMP_NONE,
+		owned ? STENCIL_JUMP_NOT_NONE_OWNED : STENCIL_JUMP_NOT_NONE,
+		(struct emit_holes){0});
+}
+
+static void lower_jump_or_pop(struct lower *lower)
+{
+	const struct ir_op *op = lower_op(lower);
+	struct lower_value a;
+
+	lower_flush(lower, 0);
+	a = lower->stack[lower->depth - 1];
+	lower_argument(lower, 0, a);
+	lower_stencil(lower,
+		op->opcode == JUMP_IF_TRUE_OR_POP ? STENCIL_JUMP_TRUE
+						  : STENCIL_JUMP_FALSE,
+		(struct emit_holes){.error = lower_error(lower),
+			.target = lower_label(lower, op->target)});
+	lower_pop_top(lower);
+}
+
+static void lower_jump(struct lower *lower)
+{
+	const struct ir_op *op = lower_op(lower);
+
+	lower_flush(lower, 0);
+	if (op->opcode == JUMP_BACKWARD)
+		jump_back(lower, lower->number);
+	else
+		emit_jump(lower->emit, lower_label(lower, op->target));
+	lower->dead = true;
+}
+
+static void lower_for_iter(struct lower *lower)
+{
+	const struct ir_op *op = lower_op(lower);
+
+	lower_flush(lower, 0);
+	lower_stencil(lower, STENCIL_FOR_ITER,
+		(struct emit_holes){.a = lower_slot_at(lower, lower->depth - 1),
+			.error = lower_error(lower),
+			.target = lower_label(lower, op->target)});
+	lower_push_top(lower);
+}
+
+static void lower_send(struct lower *lower)
+{
+	generic(lower, STENCIL_GENERIC_JUMP, runtime_find(SEND),
+		lower_label(lower, lower_op(lower)->target));
+}
+
+/* `mov %rdi, %rax; leave; ret` */
+static void leave(struct lower *lower)
+{
+	static const uint8_t bytes[] = {0x48, 0x89, 0xf8, 0xc9, 0xc3};
+
+	emit_bytes(lower->emit, bytes, sizeof(bytes));
+	lower->dead = true;
+}
+
+static void take_owned(struct lower *lower)
+{
+	struct lower_value value = lower_pop(lower);
+
+	lower_flush(lower, 0);
+	lower_argument(lower, 0, value);
+	if (!lower_owned(value))
+		lower_stencil(lower, STENCIL_OWN0, (struct emit_holes){0});
+}
+
+static void lower_return_value(struct lower *lower)
+{
+	take_owned(lower);
+	lower_stencil(lower, STENCIL_RETURN,
+		(struct emit_holes){.a = (uint64_t)lower->ir->code->co_nlocalsplus});
+	leave(lower);
+}
+
+static void lower_yield_value(struct lower *lower)
+{
+	take_owned(lower);
+	lower_stencil(lower, STENCIL_YIELD,
+		(struct emit_holes){
+			.a = (uint64_t)(lower->ir->code->co_nlocalsplus + lower->depth)});
+	leave(lower);
+}
+
+static void lower_return_generator(struct lower *lower)
+{
+	lower_flush(lower, 0);
+	lower_stencil(lower, STENCIL_GENERIC_LEAVE,
+		(struct emit_holes){
+			.a = lower_slot_at(lower, lower->depth),
+			.callee = at_function(
+				lower, (const void *)(uintptr_t)runtime_return_generator),
+			.error = lower_error(lower),
+		});
+	leave(lower);
+}
+
+/* Instructions that raise: 1 means that the exception has its traceback already. */
+static void lower_raise(struct lower *lower, bool ends)
+{
+	lower_flush(lower, 0);
+	generic(lower, STENCIL_GENERIC_JUMP, runtime_find(lower_op(lower)->opcode),
+		lower_reraise(lower));
+	if (ends)
+		lower->dead = true;
+	else
+		set_depth(lower, lower->depth - 2);
+}
+
+static void lower_resume(struct lower *lower)
+{
+	if (lower_op(lower)->oparg < 2)
+		poll(lower, lower->number + 1);
+	else
+		lower_stencil(lower, STENCIL_POLL_TRACING,
+			(struct emit_holes){
+				.deopt = lower_deopt(lower, lower->number + 1)});
+}
+
+/* The stack does not change and nothing is done. */
+static void lower_nothing(struct lower *lower)
+{
+	(void)lower;
+}
+
+static void lower_kw_names(struct lower *lower)
+{
+	lower->names_const = lower_op(lower)->oparg + 1;
+}
+
+static void lower_load_const(struct lower *lower)
+{
+	lower_push(lower, LOWER_CONST, lower_op(lower)->oparg);
+}
+
+static void lower_push_null(struct lower *lower)
+{
+	lower_push(lower, LOWER_NULL, 0);
+}
+
+static void lower_reraise_op(struct lower *lower)
+{
+	lower_raise(lower, true);
+}
+
+static void lower_end_async_for(struct lower *lower)
+{
+	lower_raise(lower, false);
+}
+
+typedef void lowering(struct lower *lower);
+
+static lowering *const lowerings[256] = {
+	[NOP] = lower_nothing,
+	[PRECALL] = lower_nothing,
+	[RESUME] = lower_resume,
+	[LOAD_FAST] = lower_load_fast,
+	[LOAD_CLOSURE] = lower_load_fast,
+	[LOAD_CONST] = lower_load_const,
+	[STORE_FAST] = lower_store_fast,
+	[DELETE_FAST] = lower_delete_fast,
+	[LOAD_DEREF] = lower_load_deref,
+	[STORE_DEREF] = lower_store_deref,
+	[POP_TOP] = lower_pop_top,
+	[PUSH_NULL] = lower_push_null,
+	[COPY] = lower_copy,
+	[SWAP] = lower_swap,
+	[LOAD_GLOBAL] = lower_load_global,
+	[LOAD_ATTR] = lower_load_attr,
+	[STORE_ATTR] = lower_store_attr,
+	[LOAD_METHOD] = lower_load_method,
+	[KW_NAMES] = lower_kw_names,
+	[CALL] = lower_call,
+	[BINARY_OP] = lower_binary_op,
+	[BINARY_SUBSCR] = lower_binary_subscr,
+	[STORE_SUBSCR] = lower_store_subscr,
+	[COMPARE_OP] = lower_compare_op,
+	[CONTAINS_OP] = lower_contains_op,
+	[IS_OP] = lower_is_op,
+	[UNARY_NOT] = lower_unary_not,
+	[POP_JUMP_FORWARD_IF_FALSE] = lower_pop_jump,
+	[POP_JUMP_FORWARD_IF_TRUE] = lower_pop_jump,
+	[POP_JUMP_BACKWARD_IF_FALSE] = lower_pop_jump,
+	[POP_JUMP_BACKWARD_IF_TRUE] = lower_pop_jump,
+	[POP_JUMP_FORWARD_IF_NONE] = lower_pop_jump_none,
+	[POP_JUMP_FORWARD_IF_NOT_NONE] = lower_pop_jump_none,
+	[POP_JUMP_BACKWARD_IF_NONE] = lower_pop_jump_none,
+	[POP_JUMP_BACKWARD_IF_NOT_NONE] = lower_pop_jump_none,
+	[JUMP_IF_FALSE_OR_POP] = lower_jump_or_pop,
+	[JUMP_IF_TRUE_OR_POP] = lower_jump_or_pop,
+	[JUMP_FORWARD] = lower_jump,
+	[JUMP_BACKWARD] = lower_jump,
+	[JUMP_BACKWARD_NO_INTERRUPT] = lower_jump,
+	[FOR_ITER] = lower_for_iter,
+	[SEND] = lower_send,
+	[RETURN_VALUE] = lower_return_value,
+	[YIELD_VALUE] = lower_yield_value,
+	[RETURN_GENERATOR] = lower_return_generator,
+	[RAISE_VARARGS] = lower_reraise_op,
+	[RERAISE] = lower_reraise_op,
+	[END_ASYNC_FOR] = lower_end_async_for,
+};
+
+bool lower_instruction(struct lower *lower)
+{
+	uint8_t opcode = lower_op(lower)->opcode;
+	runtime_op *work = runtime_find(opcode);
+
+	if (lowerings[opcode])
+		lowerings[opcode](lower);
+	else if (work)
+		lower_generic(lower, work);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,92 @@
+/* What native code calls. Owned and borrowed as each says; NULL or -1: an exception. */
+#ifndef JIT_RUNTIME_H
+#define JIT_RUNTIME_H
+
+#include "jit/compiled.h"
+#include "jit/python.h"
+
+/* An instruction done on the stack in memory: `sp` is the place above its top. What is
+ * taken off the stack leaves a NULL behind, so that an exception can cut the stack from
+ * where it was before. Returns 0, or 1 where it decides to jump; -1: exception. */
+typedef int runtime_op(
+	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **sp, uint32_t oparg);
+
+/* One that leaves the frame: the value for the caller, or NULL: exception. */
+typedef PyObject *runtime_leave_op(
+	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **sp, uint32_t oparg);
+
+/* Unpacks `before` values, and where `after` >= 0 a list and `after` more, to below
+ * `top`: the first value highest. 0 or -1. */
+int runtime_unpack_iterable(
+	PyThreadState *thread, PyObject *iterable, int before, int after, PyObject **top);
+
+/* RETURN_GENERATOR. */
+runtime_leave_op runtime_return_generator;
+
+/* The function of an instruction, or NULL where the baseline has code of its own or
+ * leaves it to the interpreter. */
+runtime_op *runtime_find(uint8_t opcode);
+
+/* The request for attention in the main interpreter (pycore_interp.h), at its fixed
+ * address. */
+#define runtime_eval_breaker \
+	(*(volatile int *)&_PyRuntime._main_interpreter.ceval.eval_breaker._value)
+
+void runtime_dealloc(PyObject *object);
+void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local);
+void runtime_unbound_cell(_PyInterpreterFrame *frame, uintptr_t local);
+
+/* Signals, pending calls, the GIL, asynchronous exceptions. */
+int runtime_handle_pending(PyThreadState *thread);
+
+/* 0, 1, or -1 with an exception; takes the reference where `owned`. */
+int runtime_truth(PyObject *object, int owned);
+
+/* An iterator gave NULL: 0 where it has ended (its reference is taken), -1. */
+int runtime_iterator_end(
+	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *iterator);
+
+/* frame_clear_and_pop() that hands `value` through. */
+PyObject *runtime_clear_and_pop(
+	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *value);
+
+void *runtime_unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct compiled *compiled, uint32_t number, PyObject *top);
+void *runtime_reraise(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct compiled *compiled, uint32_t number, PyObject *top);
+PyObject *runtime_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct compiled *compiled, uint32_t number, PyObject *top);
+
+/* A call: base[0] is a method or NULL, base[1] the callable or self, then the arguments
+ * (ceval.c: PRECALL and CALL). Takes all of them off the stack. */
+PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **base,
+	uint32_t oparg, PyObject *names);
+
+/* Operations on operands that are borrowed but where `owned` has the bit of the operand:
+ * then its reference is taken. */
+enum {
+	RUNTIME_OWNS_A = 1,
+	RUNTIME_OWNS_B = 2,
+	RUNTIME_OWNS_C = 4,
+	RUNTIME_OWNS_BITS = 3
+};
+
+/* `what` is the operation << RUNTIME_OWNS_BITS | owned. */
+PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what);
+PyObject *runtime_compare(PyObject *a, PyObject *b, uint32_t what);
+int runtime_compare_truth(PyObject *a, PyObject *b, uint32_t what);
+int runtime_contains(PyObject *a, PyObject *b, uint32_t owned);
+PyObject *runtime_subscript(PyObject *a, PyObject *b, uint32_t owned);
+int runtime_store_subscript(
+	PyObject *container, PyObject *key, PyObject *value, uint32_t owned);
+PyObject *runtime_load_attribute(PyObject *a, PyObject *name, uint32_t owned);
+int runtime_store_attribute(
+	PyObject *owner, PyObject *name, PyObject *value, uint32_t owned);
+/* Puts two entries on the stack at `at`: method and self, or NULL and the attribute. */
+int runtime_load_method(PyObject *a, PyObject *name, PyObject **at, uint32_t owned);
+PyObject *runtime_load_global(
+	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *name);
+/* `left` is the value of the local; appends in place where nobody else has the string. */
+int runtime_append_string(PyObject **local, PyObject *right, uint32_t owned);
+
+#endif

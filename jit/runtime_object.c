@@ -1,0 +1,204 @@
+/* Operations on objects of any type, for native code: the work of ceval.c's instructions
+ * without their stack. */
+#include "jit/errors.h"
+#include "jit/runtime.h"
+
+static void release(PyObject *object, uint32_t owned, uint32_t bit)
+{
+	if (owned & bit)
+		Py_DECREF(object);
+}
+
+static PyObject *power(PyObject *a, PyObject *b)
+{
+	return PyNumber_Power(a, b, Py_None);
+}
+
+static PyObject *power_in_place(PyObject *a, PyObject *b)
+{
+	return PyNumber_InPlacePower(a, b, Py_None);
+}
+
+static const binaryfunc operations[] = {
+	[NB_ADD] = PyNumber_Add,
+	[NB_AND] = PyNumber_And,
+	[NB_FLOOR_DIVIDE] = PyNumber_FloorDivide,
+	[NB_LSHIFT] = PyNumber_Lshift,
+	[NB_MATRIX_MULTIPLY] = PyNumber_MatrixMultiply,
+	[NB_MULTIPLY] = PyNumber_Multiply,
+	[NB_REMAINDER] = PyNumber_Remainder,
+	[NB_OR] = PyNumber_Or,
+	[NB_POWER] = power,
+	[NB_RSHIFT] = PyNumber_Rshift,
+	[NB_SUBTRACT] = PyNumber_Subtract,
+	[NB_TRUE_DIVIDE] = PyNumber_TrueDivide,
+	[NB_XOR] = PyNumber_Xor,
+	[NB_INPLACE_ADD] = PyNumber_InPlaceAdd,
+	[NB_INPLACE_AND] = PyNumber_InPlaceAnd,
+	[NB_INPLACE_FLOOR_DIVIDE] = PyNumber_InPlaceFloorDivide,
+	[NB_INPLACE_LSHIFT] = PyNumber_InPlaceLshift,
+	[NB_INPLACE_MATRIX_MULTIPLY] = PyNumber_InPlaceMatrixMultiply,
+	[NB_INPLACE_MULTIPLY] = PyNumber_InPlaceMultiply,
+	[NB_INPLACE_REMAINDER] = PyNumber_InPlaceRemainder,
+	[NB_INPLACE_OR] = PyNumber_InPlaceOr,
+	[NB_INPLACE_POWER] = power_in_place,
+	[NB_INPLACE_RSHIFT] = PyNumber_InPlaceRshift,
+	[NB_INPLACE_SUBTRACT] = PyNumber_InPlaceSubtract,
+	[NB_INPLACE_TRUE_DIVIDE] = PyNumber_InPlaceTrueDivide,
+	[NB_INPLACE_XOR] = PyNumber_InPlaceXor,
+};
+
+PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what)
+{
+	PyObject *result = operations[what >> RUNTIME_OWNS_BITS](a, b);
+
+	release(a, what, RUNTIME_OWNS_A);
+	release(b, what, RUNTIME_OWNS_B);
+	return result;
+}
+
+PyObject *runtime_compare(PyObject *a, PyObject *b, uint32_t what)
+{
+	PyObject *result = PyObject_RichCompare(a, b, (int)(what >> RUNTIME_OWNS_BITS));
+
+	release(a, what, RUNTIME_OWNS_A);
+	release(b, what, RUNTIME_OWNS_B);
+	return result;
+}
+
+int runtime_compare_truth(PyObject *a, PyObject *b, uint32_t what)
+{
+	PyObject *result = runtime_compare(a, b, what);
+
+	if (result == Py_True || result == Py_False) {
+		Py_DECREF(result);
+		return result == Py_True;
+	}
+	return result ? runtime_truth(result, 1) : -1;
+}
+
+int runtime_contains(PyObject *a, PyObject *b, uint32_t owned)
+{
+	int result = PySequence_Contains(b, a);
+
+	release(a, owned, RUNTIME_OWNS_A);
+	release(b, owned, RUNTIME_OWNS_B);
+	return result;
+}
+
+PyObject *runtime_subscript(PyObject *a, PyObject *b, uint32_t owned)
+{
+	PyObject *result = PyObject_GetItem(a, b);
+
+	release(a, owned, RUNTIME_OWNS_A);
+	release(b, owned, RUNTIME_OWNS_B);
+	return result;
+}
+
+int runtime_store_subscript(
+	PyObject *container, PyObject *key, PyObject *value, uint32_t owned)
+{
+	int result = PyObject_SetItem(container, key, value);
+
+	release(value, owned, RUNTIME_OWNS_C);
+	release(container, owned, RUNTIME_OWNS_A);
+	release(key, owned, RUNTIME_OWNS_B);
+	return result;
+}
+
+PyObject *runtime_load_attribute(PyObject *a, PyObject *name, uint32_t owned)
+{
+	PyObject *result = PyObject_GetAttr(a, name);
+
+	release(a, owned, RUNTIME_OWNS_A);
+	return result;
+}
+
+int runtime_store_attribute(
+	PyObject *owner, PyObject *name, PyObject *value, uint32_t owned)
+{
+	int result = PyObject_SetAttr(owner, name, value);
+
+	release(value, owned, RUNTIME_OWNS_B);
+	release(owner, owned, RUNTIME_OWNS_A);
+	return result;
+}
+
+int runtime_load_method(PyObject *a, PyObject *name, PyObject **at, uint32_t owned)
+{
+	PyObject *method = NULL;
+	int unbound = _PyObject_GetMethod(a, name, &method);
+
+	if (!method) {
+		release(a, owned, RUNTIME_OWNS_A);
+		return -1;
+	}
+	if (unbound) {
+		at[0] = method;
+		at[1] = owned & RUNTIME_OWNS_A ? a : Py_NewRef(a);
+		return 0;
+	}
+	at[0] = NULL;
+	at[1] = method;
+	release(a, owned, RUNTIME_OWNS_A);
+	return 0;
+}
+
+/* From a namespace that is no dictionary. NULL without exception: not there. */
+static PyObject *load_item(PyThreadState *thread, PyObject *space, PyObject *name)
+{
+	PyObject *value = PyObject_GetItem(space, name);
+
+	if (!value && _PyErr_ExceptionMatches(thread, PyExc_KeyError))
+		_PyErr_Clear(thread);
+	return value;
+}
+
+PyObject *runtime_load_global(
+	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *name)
+{
+	PyObject *value;
+
+	if (PyDict_CheckExact(frame->f_globals) && PyDict_CheckExact(frame->f_builtins)) {
+		value = _PyDict_LoadGlobal((PyDictObject *)frame->f_globals,
+			(PyDictObject *)frame->f_builtins, name);
+		Py_XINCREF(value);
+	} else {
+		value = load_item(thread, frame->f_globals, name);
+		if (!value && !_PyErr_Occurred(thread))
+			value = load_item(thread, frame->f_builtins, name);
+	}
+	if (!value && !_PyErr_Occurred(thread))
+		errors_name(thread, name);
+	return value;
+}
+
+int runtime_append_string(PyObject **local, PyObject *right, uint32_t owned)
+{
+	PyObject *left = *local;
+
+	if (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) {
+		PyUnicode_Append(local, right);
+	} else {
+		PyObject *sum = PyNumber_InPlaceAdd(left, right);
+
+		if (sum) {
+			*local = sum;
+			Py_DECREF(left);
+		}
+		release(right, owned, RUNTIME_OWNS_A);
+		return sum ? 0 : -1;
+	}
+	release(right, owned, RUNTIME_OWNS_A);
+	return *local ? 0 : -1;
+}
+
+void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local)
+{
+	errors_unbound_local(_PyThreadState_GET(), frame->f_code, (uint32_t)local);
+}
+
+void runtime_unbound_cell(_PyInterpreterFrame *frame, uintptr_t local)
+{
+	errors_unbound_cell(_PyThreadState_GET(), frame->f_code, (uint32_t)local);
+}

@@ -1,0 +1,287 @@
+/* Stencils for the flow of control: jumps, exits, returns, loops, the generic
+ * instruction.
+ */
+#include "jit/stencils.h"
+
+/* An instruction whose work a C function does on the stack in memory. */
+void op_GENERIC(void)
+{
+	SET_INSTRUCTION();
+	if (UNLIKELY(callee_op(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B)) <
+		     0)) {
+		ERROR();
+		return;
+	}
+	CONT();
+}
+
+/* The same where it decides between two ways: 1 jumps. */
+void op_GENERIC_JUMP(void)
+{
+	int result;
+
+	SET_INSTRUCTION();
+	result = callee_op(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B));
+	if (UNLIKELY(result < 0)) {
+		ERROR();
+		return;
+	}
+	if (result)
+		TARGET();
+	else
+		CONT();
+}
+
+/* The same where the frame is left: the function's value is returned, NULL raises. */
+void op_GENERIC_LEAVE(void)
+{
+	PyObject *value;
+
+	SET_INSTRUCTION();
+	value = callee_leave(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B));
+	if (UNLIKELY(!value)) {
+		ERROR();
+		return;
+	}
+	cont1(value);
+}
+
+/* Which instruction it was, for the common ends below. */
+void op_EXIT_NUMBER(void)
+{
+	cont_number(HOLE32(HOLE_A));
+}
+
+typedef void code(void);
+
+void op_UNWIND(uintptr_t number)
+{
+	code *next = (code *)runtime_unwind(
+		thread, frame, (struct compiled *)HOLE64(HOLE_A), (uint32_t)number, top);
+
+	next();
+}
+
+void op_RERAISE(uintptr_t number)
+{
+	code *next = (code *)runtime_reraise(
+		thread, frame, (struct compiled *)HOLE64(HOLE_A), (uint32_t)number, top);
+
+	next();
+}
+
+void op_DEOPT(uintptr_t number)
+{
+	cont1(runtime_deopt(
+		thread, frame, (struct compiled *)HOLE64(HOLE_A), (uint32_t)number, top));
+}
+
+void op_LEAVE_NULL(void)
+{
+	cont1(NULL);
+}
+
+void op_JUMP(void)
+{
+	TARGET();
+}
+
+/* Something wants attention: a signal, another thread, a trace function. */
+void op_POLL(void)
+{
+	if (UNLIKELY(runtime_eval_breaker)) {
+		SET_INSTRUCTION();
+		if (runtime_handle_pending(thread) < 0) {
+			ERROR();
+			return;
+		}
+	}
+	if (UNLIKELY(thread->cframe->use_tracing)) {
+		DEOPT();
+		return;
+	}
+	CONT();
+}
+
+void op_POLL_TRACING(void)
+{
+	if (UNLIKELY(thread->cframe->use_tracing)) {
+		DEOPT();
+		return;
+	}
+	CONT();
+}
+
+/* Truth of a value, borrowed or owned: jumps where it is what the name says. */
+void op_JUMP_TRUE(PyObject *a)
+{
+	if (a == Py_False) {
+		CONT();
+		return;
+	}
+	if (LIKELY(a == Py_True)) {
+		TARGET();
+		return;
+	}
+	SET_INSTRUCTION();
+	int truth = runtime_truth(a, 0);
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (truth)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_JUMP_FALSE(PyObject *a)
+{
+	if (a == Py_True) {
+		CONT();
+		return;
+	}
+	if (LIKELY(a == Py_False)) {
+		TARGET();
+		return;
+	}
+	SET_INSTRUCTION();
+	int truth = runtime_truth(a, 0);
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (!truth)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_JUMP_TRUE_OWNED(PyObject *a)
+{
+	if (a == Py_False) {
+		a->ob_refcnt--;
+		CONT();
+		return;
+	}
+	if (LIKELY(a == Py_True)) {
+		a->ob_refcnt--;
+		TARGET();
+		return;
+	}
+	SET_INSTRUCTION();
+	int truth = runtime_truth(a, 1);
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (truth)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_JUMP_FALSE_OWNED(PyObject *a)
+{
+	if (a == Py_True) {
+		a->ob_refcnt--;
+		CONT();
+		return;
+	}
+	if (LIKELY(a == Py_False)) {
+		a->ob_refcnt--;
+		TARGET();
+		return;
+	}
+	SET_INSTRUCTION();
+	int truth = runtime_truth(a, 1);
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (!truth)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_JUMP_NONE(PyObject *a)
+{
+	if (a == Py_None)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_JUMP_NOT_NONE(PyObject *a)
+{
+	if (a != Py_None)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_JUMP_NONE_OWNED(PyObject *a)
+{
+	if (a == Py_None) {
+		a->ob_refcnt--;
+		TARGET();
+		return;
+	}
+	RELEASE(a);
+	CONT();
+}
+
+void op_JUMP_NOT_NONE_OWNED(PyObject *a)
+{
+	if (a == Py_None) {
+		a->ob_refcnt--;
+		CONT();
+		return;
+	}
+	RELEASE(a);
+	TARGET();
+}
+
+/* The iterator is in the slot A. The next value goes on top; at the end the iterator is
+ * dropped and the loop is left. */
+void op_FOR_ITER(void)
+{
+	PyObject *iterator = SLOT(HOLE_A);
+	PyObject *next;
+
+	SET_INSTRUCTION();
+	next = Py_TYPE(iterator)->tp_iternext(iterator);
+	if (LIKELY(next != NULL)) {
+		top = next;
+		CONT();
+		return;
+	}
+	if (runtime_iterator_end(thread, frame, SLOT(HOLE_A)) < 0) {
+		ERROR();
+		return;
+	}
+	TARGET();
+}
+
+/* A generator hands out an owned value and waits; A is its stack's end. */
+void op_YIELD(PyObject *a)
+{
+	SET_INSTRUCTION();
+	_PyFrame_GetGenerator(frame)->gi_frame_state = FRAME_SUSPENDED;
+	frame->stacktop = (int)HOLE32(HOLE_A);
+	thread->recursion_remaining++;
+	thread->cframe->current_frame = frame->previous;
+	cont1(a);
+}
+
+/* Back to the caller with an owned value; A is the frame's number of locals. */
+void op_RETURN(PyObject *a)
+{
+	frame->stacktop = (int)HOLE32(HOLE_A);
+	thread->recursion_remaining++;
+	thread->cframe->current_frame = frame->previous;
+	if (!frame->is_entry)
+		a = runtime_clear_and_pop(thread, frame, a);
+	cont1(a);
+}

@@ -1,0 +1,212 @@
+/* Stencils for operations on objects of any type. A is the operands owned (and the
+ * operation), see runtime.h. */
+#include "jit/stencils.h"
+
+#define FINISH(value)                        \
+	do {                                 \
+		PyObject *result_ = (value); \
+		if (UNLIKELY(!result_)) {    \
+			ERROR();             \
+			return;              \
+		}                            \
+		top = result_;               \
+		CONT();                      \
+	} while (0)
+
+void op_BINARY(PyObject *a, PyObject *b)
+{
+	SET_INSTRUCTION();
+	FINISH(runtime_binary(a, b, (uint32_t)HOLE32(HOLE_A)));
+}
+
+void op_COMPARE(PyObject *a, PyObject *b)
+{
+	SET_INSTRUCTION();
+	FINISH(runtime_compare(a, b, (uint32_t)HOLE32(HOLE_A)));
+}
+
+/* Compares and jumps where the outcome is B. */
+void op_COMPARE_JUMP_TRUE(PyObject *a, PyObject *b)
+{
+	int truth;
+
+	SET_INSTRUCTION();
+	truth = runtime_compare_truth(a, b, (uint32_t)HOLE32(HOLE_A));
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (truth)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_COMPARE_JUMP_FALSE(PyObject *a, PyObject *b)
+{
+	int truth;
+
+	SET_INSTRUCTION();
+	truth = runtime_compare_truth(a, b, (uint32_t)HOLE32(HOLE_A));
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (!truth)
+		TARGET();
+	else
+		CONT();
+}
+
+/* B is 1 for `not in`. */
+void op_CONTAINS(PyObject *a, PyObject *b)
+{
+	int truth;
+
+	SET_INSTRUCTION();
+	truth = runtime_contains(a, b, (uint32_t)HOLE32(HOLE_A));
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	top = Py_NewRef((truth ^ (int)HOLE32(HOLE_B)) ? Py_True : Py_False);
+	CONT();
+}
+
+void op_CONTAINS_JUMP_TRUE(PyObject *a, PyObject *b)
+{
+	int truth;
+
+	SET_INSTRUCTION();
+	truth = runtime_contains(a, b, (uint32_t)HOLE32(HOLE_A));
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (truth)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_CONTAINS_JUMP_FALSE(PyObject *a, PyObject *b)
+{
+	int truth;
+
+	SET_INSTRUCTION();
+	truth = runtime_contains(a, b, (uint32_t)HOLE32(HOLE_A));
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	if (!truth)
+		TARGET();
+	else
+		CONT();
+}
+
+/* Identity of borrowed operands; A is 1 for `is not`. */
+void op_IS(PyObject *a, PyObject *b)
+{
+	top = Py_NewRef(((a == b) ^ (int)HOLE32(HOLE_A)) ? Py_True : Py_False);
+	CONT();
+}
+
+void op_IS_JUMP_TRUE(PyObject *a, PyObject *b)
+{
+	if (a == b)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_IS_JUMP_FALSE(PyObject *a, PyObject *b)
+{
+	if (a != b)
+		TARGET();
+	else
+		CONT();
+}
+
+void op_NOT(PyObject *a)
+{
+	int truth;
+
+	SET_INSTRUCTION();
+	truth = runtime_truth(a, (int)HOLE32(HOLE_A));
+	if (UNLIKELY(truth < 0)) {
+		ERROR();
+		return;
+	}
+	top = Py_NewRef(truth ? Py_False : Py_True);
+	CONT();
+}
+
+void op_SUBSCRIPT(PyObject *a, PyObject *b)
+{
+	SET_INSTRUCTION();
+	FINISH(runtime_subscript(a, b, (uint32_t)HOLE32(HOLE_A)));
+}
+
+void op_STORE_SUBSCRIPT(PyObject *container, PyObject *key, PyObject *value)
+{
+	SET_INSTRUCTION();
+	if (UNLIKELY(runtime_store_subscript(
+			     container, key, value, (uint32_t)HOLE32(HOLE_A)) < 0)) {
+		ERROR();
+		return;
+	}
+	CONT();
+}
+
+void op_LOAD_ATTRIBUTE(PyObject *a)
+{
+	SET_INSTRUCTION();
+	FINISH(runtime_load_attribute(a, HOLE_OBJECT(HOLE_B), (uint32_t)HOLE32(HOLE_A)));
+}
+
+void op_STORE_ATTRIBUTE(PyObject *owner, PyObject *value)
+{
+	SET_INSTRUCTION();
+	if (UNLIKELY(runtime_store_attribute(owner, HOLE_OBJECT(HOLE_B), value,
+			     (uint32_t)HOLE32(HOLE_A)) < 0)) {
+		ERROR();
+		return;
+	}
+	CONT();
+}
+
+void op_LOAD_METHOD(PyObject *a)
+{
+	SET_INSTRUCTION();
+	if (UNLIKELY(runtime_load_method(a, HOLE_OBJECT(HOLE_B), SLOT_AT(HOLE_C),
+			     (uint32_t)HOLE32(HOLE_A)) < 0)) {
+		ERROR();
+		return;
+	}
+	CONT();
+}
+
+void op_LOAD_GLOBAL(void)
+{
+	SET_INSTRUCTION();
+	FINISH(runtime_load_global(thread, frame, HOLE_OBJECT(HOLE_A)));
+}
+
+void op_CALL(void)
+{
+	SET_INSTRUCTION();
+	FINISH(runtime_call(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B),
+		HOLE_OBJECT(HOLE_C)));
+}
+
+void op_APPEND_STRING(PyObject *a)
+{
+	SET_INSTRUCTION();
+	if (UNLIKELY(runtime_append_string(SLOT_AT(HOLE_B), a, (uint32_t)HOLE32(HOLE_A)) <
+		     0)) {
+		ERROR();
+		return;
+	}
+	CONT();
+}

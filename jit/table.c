@@ -1,0 +1,123 @@
+/* What the engine knows of each code object: a side table keyed by its address, with open
+ * addressing. Code objects leave it when they are freed; co_extra is not used, because
+ * others may and because it is looked up through the interpreter state. */
+#include "jit/table.h"
+
+#include <stdlib.h>
+
+#include "jit/compile.h"
+
+enum { TABLE_FIRST = 4096 };
+
+static struct table_entry *entries;
+static uint32_t mask;
+static uint32_t used;
+static destructor code_dealloc;
+
+static uint32_t hash(const PyCodeObject *code)
+{
+	uint64_t number = (uintptr_t)code >> 4;
+
+	return (uint32_t)((number * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+static struct table_entry *find(const PyCodeObject *code)
+{
+	uint32_t at = hash(code) & mask;
+
+	while (entries[at].code && entries[at].code != code)
+		at = (at + 1) & mask;
+	return &entries[at];
+}
+
+/* Open addressing without tombstones: what follows in the same run moves up. */
+static void delete_entry(struct table_entry *entry)
+{
+	uint32_t hole = (uint32_t)(entry - entries);
+	uint32_t at = hole;
+
+	for (;;) {
+		uint32_t home;
+
+		at = (at + 1) & mask;
+		if (!entries[at].code)
+			break;
+		home = hash(entries[at].code) & mask;
+		if (((at - home) & mask) >= ((at - hole) & mask)) {
+			entries[hole] = entries[at];
+			hole = at;
+		}
+	}
+	entries[hole] = (struct table_entry){0};
+	used--;
+}
+
+static void on_dealloc(PyObject *object)
+{
+	struct table_entry *entry = find((PyCodeObject *)object);
+
+	if (entry->code) {
+		struct compiled *compiled = entry->compiled;
+
+		delete_entry(entry);
+		if (compiled)
+			compile_free(compiled);
+	}
+	code_dealloc(object);
+}
+
+int table_start(void)
+{
+	entries = calloc(TABLE_FIRST, sizeof(*entries));
+	if (!entries)
+		return -1;
+	mask = TABLE_FIRST - 1;
+	code_dealloc = PyCode_Type.tp_dealloc;
+	PyCode_Type.tp_dealloc = on_dealloc;
+	return 0;
+}
+
+static int grow(void)
+{
+	struct table_entry *old = entries;
+	uint32_t count = mask + 1;
+	struct table_entry *bigger = calloc(count * 2, sizeof(*entries));
+
+	if (!bigger)
+		return -1;
+	entries = bigger;
+	mask = count * 2 - 1;
+	for (uint32_t i = 0; i < count; i++)
+		if (old[i].code)
+			*find(old[i].code) = old[i];
+	free(old);
+	return 0;
+}
+
+struct table_entry *table_get(PyCodeObject *code)
+{
+	struct table_entry *entry = find(code);
+
+	if (entry->code)
+		return entry;
+	if (used >= mask / 2) {
+		if (grow())
+			return NULL;
+		entry = find(code);
+	}
+	used++;
+	entry->code = code;
+	return entry;
+}
+
+struct compiled *table_compiled(PyCodeObject *code)
+{
+	return find(code)->compiled;
+}
+
+void table_each(void (*visit)(struct table_entry *entry))
+{
+	for (uint32_t i = 0; i <= mask; i++)
+		if (entries[i].code)
+			visit(&entries[i]);
+}
