@@ -107,14 +107,22 @@ static size_t headers_size(const struct image *image)
 static void put_bytes(struct image *image)
 {
 	static const uint8_t zeroes[PAGE];
+	size_t next = 0;
 
 	for (size_t i = 0; i < image->region_count && image->bytes; i++) {
 		struct region *region = image->regions + i;
 
 		buffer_put(image->out, zeroes, (region->start - image->out->size) % PAGE);
 		region->offset = image->out->size;
-		buffer_put(image->out, (const void *)region->start,
-			region->end - region->start);
+		while (next < image->count && image->codes[next]->address < region->end) {
+			const struct code_info *code = image->codes[next++];
+			size_t before = image->out->size - region->offset;
+
+			/* The room between two is not read: it may be unmapped by now. */
+			buffer_put(image->out, zeroes,
+				code->address - region->start - before);
+			buffer_put(image->out, code_info_bytes(code), code->size);
+		}
 	}
 }
 

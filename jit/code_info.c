@@ -99,6 +99,18 @@ struct code_info *code_info_new(const struct symbols_code *given, uint64_t index
 	return info;
 }
 
+void code_info_free(struct code_info *code)
+{
+	if (code)
+		free(code->saved);
+	free(code);
+}
+
+const void *code_info_bytes(const struct code_info *code)
+{
+	return code->saved ? code->saved : (const void *)code->address;
+}
+
 size_t code_table_find(const struct code_table *table, uintptr_t address)
 {
 	size_t low = 0, high = table->count;
@@ -115,18 +127,27 @@ size_t code_table_find(const struct code_table *table, uintptr_t address)
 	return low;
 }
 
-static void drop(struct code_table *table, size_t index, size_t count)
+/* Closes the gap that `count` code objects leave. */
+static void shrink(struct code_table *table, size_t index, size_t count)
 {
-	for (size_t i = index; i < index + count; i++)
-		free(table->codes[i]);
 	table->count -= count;
 	memmove(table->codes + index, table->codes + index + count,
 		(table->count - index) * sizeof(struct code_info *));
 }
 
+void code_table_drop(struct code_table *table, uintptr_t address, size_t size)
+{
+	size_t index = code_table_find(table, address), count = 0;
+
+	while (index + count < table->count &&
+		table->codes[index + count]->address < address + size)
+		code_info_free(table->codes[index + count++]);
+	shrink(table, index, count);
+}
+
 bool code_table_add(struct code_table *table, struct code_info *code)
 {
-	size_t index, overlapping = 0;
+	size_t index;
 
 	if (table->count == table->room) {
 		size_t room = table->room ? table->room * 2 : 64;
@@ -134,17 +155,14 @@ bool code_table_add(struct code_table *table, struct code_info *code)
 			reallocarray(table->codes, room, sizeof(struct code_info *));
 
 		if (!grown) {
-			free(code);
+			code_info_free(code);
 			return false;
 		}
 		table->codes = grown;
 		table->room = room;
 	}
+	code_table_drop(table, code->address, code->size);
 	index = code_table_find(table, code->address);
-	while (index + overlapping < table->count &&
-		table->codes[index + overlapping]->address < code->address + code->size)
-		overlapping++;
-	drop(table, index, overlapping);
 	memmove(table->codes + index + 1, table->codes + index,
 		(table->count - index) * sizeof(struct code_info *));
 	table->codes[index] = code;
@@ -152,20 +170,22 @@ bool code_table_add(struct code_table *table, struct code_info *code)
 	return true;
 }
 
-bool code_table_remove(struct code_table *table, uintptr_t address)
+struct code_info *code_table_take(struct code_table *table, uintptr_t address)
 {
 	size_t index = code_table_find(table, address);
+	struct code_info *code;
 
 	if (index == table->count || table->codes[index]->address != address)
-		return false;
-	drop(table, index, 1);
-	return true;
+		return NULL;
+	code = table->codes[index];
+	shrink(table, index, 1);
+	return code;
 }
 
 void code_table_release(struct code_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		free(table->codes[i]);
+		code_info_free(table->codes[i]);
 	free(table->codes);
 	*table = (struct code_table){0};
 }

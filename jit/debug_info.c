@@ -248,7 +248,7 @@ void debug_info_build(struct debug_info *debug, struct code_info *const *codes,
 	frame_info_cie(&debug->frame);
 	for (size_t i = 0; i < count; i++)
 		frame_info_fde(&debug->frame, codes[i]->address,
-			(const void *)codes[i]->address, codes[i]->size);
+			code_info_bytes(codes[i]), codes[i]->size);
 	free(files.names);
 }
 

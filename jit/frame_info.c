@@ -98,30 +98,46 @@ static void put_saved(struct buffer *out, const uint8_t *code, size_t size, size
 	}
 }
 
-/* `pop %rbp; ret` and `leave; ret`: at the ret the frame is gone. The bytes may stand for
- * something else inside an instruction; then no pc is ever at the second of them. */
-static void put_epilogues(
+/* `pop %rbp; ret` and `leave; ret`: at the ret the frame is gone. */
+static void put_epilogue(struct buffer *out, size_t delta)
+{
+	buffer_u8(out, DW_CFA_remember_state);
+	advance(out, delta + 1);
+	buffer_u8(out, DW_CFA_def_cfa);
+	buffer_uleb(out, RSP);
+	buffer_uleb(out, WORD);
+	buffer_u8(out, DW_CFA_same_value);
+	buffer_uleb(out, RBP);
+	advance(out, 1);
+	buffer_u8(out, DW_CFA_restore_state);
+}
+
+/* Epilogues and further entries behind the first. The bytes of either may stand for
+ * something else inside an instruction; then no pc is ever between them. */
+static void put_others(
 	struct buffer *out, const uint8_t *code, size_t size, size_t *at, size_t limit)
 {
-	enum { SPACE = 16 }; /* one epilogue's instructions */
+	/* push %rbp; mov %rsp, %rbp; jmp *%rax */
+	static const uint8_t entry[6] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0};
+	enum { SPACE = 32 }; /* the instructions for one of them, at most */
 
 	for (size_t i = *at; i + 1 < size && out->size + SPACE <= limit; i++) {
-		if (code[i + 1] != 0xc3 || (code[i] != 0x5d && code[i] != 0xc9))
-			continue;
-		buffer_u8(out, DW_CFA_remember_state);
-		advance(out, i + 1 - *at);
-		buffer_u8(out, DW_CFA_def_cfa);
-		buffer_uleb(out, RSP);
-		buffer_uleb(out, WORD);
-		buffer_u8(out, DW_CFA_same_value);
-		buffer_uleb(out, RBP);
-		advance(out, 1);
-		buffer_u8(out, DW_CFA_restore_state);
-		*at = i + 2;
+		if (code[i + 1] == 0xc3 && (code[i] == 0x5d || code[i] == 0xc9)) {
+			put_epilogue(out, i - *at);
+			*at = i + 2;
+		} else if (size - i >= sizeof(entry) &&
+			   memcmp(code + i, entry, sizeof(entry)) == 0) {
+			size_t length;
+
+			advance(out, i - *at);
+			put_prologue(out, &length);
+			*at = i + length;
+		}
 	}
 }
 
-/* The instructions of an FDE; epilogues as far as `limit` bytes of `out` allow. */
+/* The instructions of an FDE; later entries and ends as far as `limit` bytes of `out`
+ * allow. */
 static void put_instructions(
 	struct buffer *out, const uint8_t *code, size_t size, size_t limit)
 {
@@ -132,7 +148,7 @@ static void put_instructions(
 		if (limit == SIZE_MAX)
 			put_saved(out, code, size, &at);
 	}
-	put_epilogues(out, code, size, &at, limit);
+	put_others(out, code, size, &at, limit);
 }
 
 static void put_cie_fields(struct buffer *out, const char *augmentation)

@@ -20,7 +20,11 @@ struct symbols {
 	unsigned outputs; /* enum symbols_output */
 	char *directory;  /* of the files: absolute where it could be found out */
 	char *current;	  /* the directory that relative file names are meant from */
-	struct code_table table;
+	struct code_table table; /* live code */
+	/* Code that was freed and whose place is still free. code.elf has it too: the
+	 * program frees its functions on its way to the exit, and the profile asks for
+	 * them. */
+	struct code_table freed;
 	uint64_t next_index;
 	struct outfile map;
 	struct jitdump dump;
@@ -61,6 +65,7 @@ static bool open_files(struct symbols *symbols)
 static void release(struct symbols *symbols)
 {
 	code_table_release(&symbols->table);
+	code_table_release(&symbols->freed);
 	free(symbols->directory);
 	free(symbols->current);
 	free(symbols);
@@ -97,6 +102,26 @@ struct symbols *symbols_open(unsigned outputs, const char *directory)
 	return NULL;
 }
 
+/* Live and freed code in one ascending array, owned. NULL: no memory. */
+static struct code_info **all_code(const struct symbols *symbols)
+{
+	const struct code_table *live = &symbols->table, *freed = &symbols->freed;
+	struct code_info **all = calloc(live->count + freed->count + 1, sizeof(*all));
+	size_t i = 0, k = 0;
+
+	while (all && i + k < live->count + freed->count) {
+		bool first = k == freed->count ||
+			     (i < live->count &&
+				     live->codes[i]->address < freed->codes[k]->address);
+		struct code_info *code = first ? live->codes[i] : freed->codes[k];
+
+		all[i + k] = code;
+		i += first;
+		k += !first;
+	}
+	return all;
+}
+
 /* code.elf: written beside its place and renamed, so that it is whole or not there. */
 static void write_elf(struct symbols *symbols)
 {
@@ -105,11 +130,14 @@ static void write_elf(struct symbols *symbols)
 	struct outfile file;
 	char name[64], hidden[64];
 	cleanup_free char *path = NULL;
+	struct code_info **all = all_code(symbols);
 
 	snprintf(name, sizeof(name), "jit-%d.elf", (int)getpid());
 	snprintf(hidden, sizeof(hidden), ".jit-%d.elf.tmp", (int)getpid());
-	if (!code_elf_build(&elf, &image, symbols->table.codes, symbols->table.count,
-		    symbols->current, true) ||
+	if (!all ||
+		!code_elf_build(&elf, &image, all,
+			symbols->table.count + symbols->freed.count, symbols->current,
+			true) ||
 		asprintf(&path, "%s/%s", symbols->directory, name) < 0) {
 		path = NULL;
 		warn_memory(symbols);
@@ -126,6 +154,7 @@ static void write_elf(struct symbols *symbols)
 			outfile_close(&file);
 		}
 	}
+	free(all);
 	buffer_release(&image);
 	code_elf_release(&elf);
 }
@@ -179,6 +208,7 @@ void symbols_load(struct symbols *symbols, const struct symbols_code *code)
 		return;
 	}
 	symbols->next_index++;
+	code_table_drop(&symbols->freed, info->address, info->size);
 	if (!code_table_add(&symbols->table, info)) {
 		warn_memory(symbols);
 		return;
@@ -194,22 +224,35 @@ void symbols_load(struct symbols *symbols, const struct symbols_code *code)
 		gdbjit_announce();
 }
 
+/* Keeps a copy of code that is about to be freed. */
+static void keep(struct symbols *symbols, struct code_info *code)
+{
+	code->saved = malloc(code->size);
+	if (!code->saved) {
+		code_info_free(code);
+		return;
+	}
+	memcpy(code->saved, (const void *)code->address, code->size);
+	code_table_add(&symbols->freed, code);
+}
+
 void symbols_unload(struct symbols *symbols, const void *address)
 {
-	uintptr_t at = (uintptr_t)address;
-	size_t index;
+	struct code_info *code;
 
 	if (!symbols)
 		return;
-	index = code_table_find(&symbols->table, at);
-	if (index == symbols->table.count || symbols->table.codes[index]->address != at)
+	code = code_table_take(&symbols->table, (uintptr_t)address);
+	if (!code)
 		return;
-	if (symbols->outputs & SYMBOLS_PERF)
-		patchlog_unload(
-			&symbols->log, address, symbols->table.codes[index]->size);
-	code_table_remove(&symbols->table, at);
+	if (symbols->outputs & SYMBOLS_PERF) {
+		patchlog_unload(&symbols->log, address, code->size);
+		keep(symbols, code);
+	} else {
+		code_info_free(code);
+	}
 	if (symbols->gdb)
-		gdbjit_update(symbols->gdb, &symbols->table, at);
+		gdbjit_update(symbols->gdb, &symbols->table, (uintptr_t)address);
 }
 
 void symbols_patch(struct symbols *symbols, const void *address, const void *bytes,

@@ -187,6 +187,12 @@ static void step_reuse(void)
 	load("driver.second", 40, lines, 1, inner, sizeof(inner_bytes), "baseline");
 }
 
+static void step_unload(void)
+{
+	symbols_unload(symbols, inner);
+	codemem_release(memory, inner);
+}
+
 static void step_fork(void)
 {
 	pid_t pid = fork();
@@ -247,6 +253,7 @@ static const struct {
 	{"object", step_object},
 	{"many", step_many},
 	{"reuse", step_reuse},
+	{"unload", step_unload},
 	{"fork", step_fork},
 	{"close", step_close},
 	{"crash", step_crash},

@@ -94,8 +94,13 @@ static void test_table(void)
 	code.size = 64 * 2;
 	check(code_table_add(&table, code_info_new(&code, 0)) && table.count == 98);
 	check(code_table_find(&table, 0x1000 + 64 * 10) == 10);
-	check(!code_table_remove(&table, 0x1000 + 64 * 11));
-	check(code_table_remove(&table, 0x1000 + 64 * 13) && table.count == 97);
+	check(!code_table_take(&table, 0x1000 + 64 * 11));
+	info = code_table_take(&table, 0x1000 + 64 * 13);
+	check(info && table.count == 97 &&
+		code_info_bytes(info) == (void *)info->address);
+	code_info_free(info);
+	code_table_drop(&table, 0x1000, 64 * 5);
+	check(table.count == 92);
 	code_table_release(&table);
 }
 

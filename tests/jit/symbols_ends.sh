@@ -71,6 +71,12 @@ grep -q '^unload [0-9]* 60000000 21$' "jit-$pid.patches" || fail "no unload"
 nm "jit-$pid.elf" | grep -q '60000000 T driver.second' || fail "code.elf has the old name"
 nm "jit-$pid.elf" | grep -q 'driver.inner' && fail "code.elf has freed code"
 
+# Freed, and nothing came in its place: code.elf has its last bytes.
+expect 0 "$driver" 1 . load patch unload close
+collect
+nm "jit-$pid.elf" | grep -q '60000000 T driver.inner' || fail "freed code has no name"
+objdump -d "jit-$pid.elf" | grep -q '60000004:.b8 e8 03 00 00' || fail "freed code's bytes"
+
 # Nothing to write to: a warning for each file, and the program's own result.
 expect 0 "$driver" 1 /nonexistent load call patch call close
 collect
