@@ -116,7 +116,7 @@ struct remote_call place_calls_numbers(uint64_t page)
 	_Static_assert(sizeof(struct prctl_mm_map) == sizeof(uint64_t[13]), "in words");
 	return (struct remote_call){
 		.number = SYS_prctl,
-		.args = {PR_SET_MM, PR_SET_MM_MAP, page + PLACE_NUMBERS,
+		.args = {PR_SET_MM, PR_SET_MM_MAP, page + REMOTE_DATA,
 			sizeof(struct prctl_mm_map), 0, 0},
 	};
 }
@@ -160,7 +160,7 @@ void place_numbers_make(struct place_numbers *numbers, const struct place_layout
 		.arg_end = marks->arg_end,
 		.env_start = marks->env_start,
 		.env_end = marks->env_end,
-		.auxv = (void *)(uintptr_t)(page + PLACE_NUMBERS +
+		.auxv = (void *)(uintptr_t)(page + REMOTE_DATA +
 					    offsetof(struct place_numbers, auxv)),
 		.auxv_size = (uint32_t)(top->auxv_words * sizeof(uint64_t)),
 		.exe_fd = (uint32_t)-1,
@@ -173,4 +173,5 @@ void place_numbers_make(struct place_numbers *numbers, const struct place_layout
 		*addresses[i] = place_layout_shift(layout, *addresses[i]);
 	memcpy(numbers->words, &map, sizeof(map));
 	memcpy(numbers->auxv, top->auxv, top->auxv_words * sizeof(uint64_t));
+	numbers->size = sizeof(map) + top->auxv_words * sizeof(uint64_t);
 }

@@ -14,8 +14,6 @@
 enum {
 	/* Two moves and two changes of protection a mapping, and the rest. */
 	PLACE_CALLS = 4 * PLACE_MAPS + 16,
-	/* Where on the page the numbers for PR_SET_MM_MAP lie. */
-	PLACE_NUMBERS = 30 << 10,
 	PLACE_AUXV_MOST = 128, /* words */
 };
 
@@ -25,11 +23,12 @@ struct place_calls {
 	size_t first_move; /* index */
 };
 
-/* What PR_SET_MM_MAP reads (struct prctl_mm_map and the auxiliary vector), as it is to
- * lie at PLACE_NUMBERS on the page. */
+/* What PR_SET_MM_MAP reads (struct prctl_mm_map and the auxiliary vector): the data
+ * on the page of calls. */
 struct place_numbers {
 	uint64_t words[13]; /* start_code to start_stack, args, env, auxv, sizes */
 	uint64_t auxv[PLACE_AUXV_MOST];
+	size_t size; /* of the used bytes */
 };
 
 /* The new stack, and what the new auxiliary vector holds. */

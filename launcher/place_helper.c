@@ -6,6 +6,7 @@
  * and shares this process's memory until the execve gives the program its own, as copying
  * would cost more than all the rest. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -29,8 +29,8 @@ enum { STACK_SIZE = 512 << 10, PARENT_STACK_SIZE = 32 << 10 };
 
 struct helper {
 	struct place_order order;
-	pid_t program, pid;
-	int sockets[2]; /* the program's and the helper's */
+	pid_t program;
+	int pipe[2]; /* from the helper to its first parent */
 	char *stack;
 };
 
@@ -100,7 +100,7 @@ static void place(const struct remote *remote, const struct place_order *order)
 	let_go(remote->pid, order, &result);
 }
 
-/* Keeps what it needs: stderr for a message, its socket and where it reports to. */
+/* Keeps what it needs: stderr for a message, and where it reports to. */
 static void close_others(const int *keep, size_t count)
 {
 	unsigned from = 0;
@@ -125,33 +125,34 @@ static int run_helper(void *data)
 	/* The program goes on with its stack once it knows that it is seized. */
 	struct helper helper = *(struct helper *)data;
 	struct remote remote = {helper.program, -1};
-	char go;
-
-	setsid();
-	close_others((int[]){2, helper.sockets[1], helper.order.report}, 3);
-	/* Not before the program has named us as its tracer. */
-	if (read(helper.sockets[1], &go, 1) != 1)
-		_exit(0);
 	int error = seize(helper.program);
-	if (send(helper.sockets[1], &error, sizeof(error), MSG_NOSIGNAL) < 0 || error)
+
+	if (write(helper.pipe[1], &error, sizeof(error)) < 0 || error)
 		_exit(0);
-	close(helper.sockets[1]);
+	setsid();
+	close_others((int[]){2, helper.order.report}, 2);
 	if (!remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))
 		place(&remote, &helper.order);
 	_exit(0);
 }
 
-/* The helper's first parent, whose end makes it an orphan. */
+/* The helper's first parent, whose end makes it an orphan. Tells how it went by its exit
+ * status: 0 or an errno. */
 static int run_parent(void *data)
 {
 	struct helper *helper = data;
+	int error;
 
-	helper->pid =
-		clone(run_helper, helper->stack + STACK_SIZE, CLONE_VM | SIGCHLD, helper);
-	_exit(helper->pid < 0 ? errno : 0);
+	if (clone(run_helper, helper->stack + STACK_SIZE, CLONE_VM | SIGCHLD, helper) < 0)
+		_exit(errno);
+	/* So that the read ends if the helper does. */
+	close(helper->pipe[1]);
+	if (read(helper->pipe[0], &error, sizeof(error)) != sizeof(error))
+		error = ECHILD;
+	_exit(error);
 }
 
-/* Returns 0 or an errno. */
+/* Returns 0 once this process is seized, or an errno. */
 static int start(struct helper *helper)
 {
 	/* Never unmapped: it goes with this memory at execve. */
@@ -169,59 +170,44 @@ static int start(struct helper *helper)
 	while (waitpid(parent, &status, __WALL) < 0)
 		if (errno != EINTR)
 			return errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
-/* Returns 0 once this process is seized, or an errno. */
-static int meet(const struct helper *helper)
-{
-	int error;
-
-	/* Where Yama is, only a tracer that was named may come; elsewhere it fails. */
-	prctl(PR_SET_PTRACER, helper->pid, 0, 0, 0);
-	if (send(helper->sockets[0], "", 1, MSG_NOSIGNAL) != 1 ||
-		recv(helper->sockets[0], &error, sizeof(error), MSG_WAITALL) !=
-			sizeof(error))
-		return ECHILD;
-	return error;
-}
-
-static int prepare(struct helper *helper, const char **step)
+static int prepare(struct helper *helper)
 {
 	sigset_t all, mask;
 
-	*step = "make a pair of sockets";
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, helper->sockets))
+	if (pipe2(helper->pipe, O_CLOEXEC))
 		return errno;
+	/* Yama lets only its ancestors trace a process, or whom it has named. Where there
+	 * is no Yama this fails. */
+	bool yama = !prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	/* The helper inherits the mask. Signals for this process wait meanwhile. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask);
-	*step = "start a helper process";
 	int error = start(helper);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	close(helper->sockets[1]);
-	if (!error) {
-		*step = "trace the program (ptrace)";
-		error = meet(helper);
-	}
-	close(helper->sockets[0]);
+	if (yama)
+		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+	close(helper->pipe[0]);
+	close(helper->pipe[1]);
 	return error;
 }
 
 int place_prepare(const struct place_order *order)
 {
 	struct helper helper = {.order = *order, .program = getpid()};
-	const char *step;
-	int error = prepare(&helper, &step);
+	int error = prepare(&helper);
 
 	if (order->report >= 0)
 		close(order->report);
 	if (!error)
 		return 0;
-	warn("%s: cannot %s: %s",
+	/* EPERM: ptrace is refused, or somebody traces this process already. */
+	warn("%s: cannot start a helper that traces the program: %s",
 		order->required ? "cannot fix addresses"
 				: "warning: addresses are not stable",
-		step, strerror(error));
+		strerror(error));
 	return order->required ? STATUS_TROUBLE : 0;
 }
 

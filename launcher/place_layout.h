@@ -15,6 +15,7 @@
 
 #include "launcher/place_elf.h"
 #include "launcher/place_maps.h"
+#include "launcher/remote.h"
 
 /* A stopped program as it was found. */
 struct place_image {
@@ -41,16 +42,15 @@ struct place_range {
 	bool sealed;	     /* stays, as the kernel does not let it move */
 };
 
-enum { PLACE_PAGE_ROOM = 32768 };
+enum { PLACE_PAGE_ROOM = REMOTE_PAGE_MOST };
 
 struct place_layout {
 	struct place_range parts[PLACE_PARTS]; /* empty ones where there is none */
-	bool hop;	 /* old and new places overlap: all goes by way of `hop_shift` */
-	uint64_t window; /* the address of a stretch of free memory */
+	bool hop; /* old and new places overlap: all goes by way of `hop_shift` */
 	uint64_t hop_shift[PLACE_PARTS];
 	uint64_t ceiling, fill_end;
 	uint64_t brk;  /* where the heap will begin */
-	uint64_t page; /* PLACE_PAGE_ROOM bytes, for the calls */
+	uint64_t page; /* PLACE_PAGE_ROOM free bytes, for the calls */
 };
 
 /* Ends of what is filled: the highest bases with and without randomisation for stacks of

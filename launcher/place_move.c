@@ -44,6 +44,7 @@ struct move {
 	struct place_top top;
 	struct place_calls calls;
 	struct place_numbers numbers;
+	size_t room; /* of the page for the calls, in bytes */
 	bool masked, page_mapped, moving;
 };
 
@@ -290,8 +291,11 @@ static int decide_first(struct move *move)
 
 static int map_page(struct move *move)
 {
+	/* One page nearly always. A second try, for a sealed vdso, has fewer calls. */
+	move->room =
+		(remote_room(move->numbers.size, move->calls.count) + 4095) & ~4095UL;
 	struct remote_call call = {
-		SYS_mmap, {move->layout.page, PLACE_PAGE_ROOM, PROT_READ | PROT_EXEC,
+		SYS_mmap, {move->layout.page, move->room, PROT_READ | PROT_EXEC,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 				  (uint64_t)-1, 0}};
 	long result;
@@ -305,14 +309,6 @@ static int map_page(struct move *move)
 		       ? 0
 		       : fail(move, 0,
 				 "its mmap gave another address than was asked for");
-}
-
-static int write_numbers(struct move *move)
-{
-	if (remote_write(&move->remote, move->layout.page + PLACE_NUMBERS, &move->numbers,
-		    sizeof(move->numbers)))
-		return fail(move, errno, "cannot write to its memory");
-	return 0;
 }
 
 static const char *call_name(long number)
@@ -336,8 +332,9 @@ static int run_calls(struct move *move)
 	/* Whatever may go wrong in there is judged by how far it came; if that is not
 	 * known the worst is assumed. */
 	move->moving = true;
-	if (remote_run(&move->remote, move->layout.page, PLACE_NUMBERS, move->calls.items,
-		    move->calls.count, &done, &error))
+	if (remote_run(&move->remote, move->layout.page, move->room, &move->numbers,
+		    move->numbers.size, move->calls.items, move->calls.count, &done,
+		    &error))
 		return fail(move, errno, "cannot make it run its calls");
 	if (done == move->calls.count)
 		return 0;
@@ -353,7 +350,7 @@ static int move_mappings(struct move *move)
 	/* CONFIG_MSEAL_SYSTEM_MAPPINGS: the vdso cannot be moved. */
 	if (error == EPERM && move->layout.parts[PLACE_KERNEL].shift) {
 		move->result->sealed = true;
-		if (decide(move, true) || write_numbers(move))
+		if (decide(move, true))
 			return -1;
 		error = run_calls(move);
 	}
@@ -377,7 +374,7 @@ static int write_stack(struct move *move)
 static int unmap_page(struct move *move)
 {
 	struct remote_call call = {
-		SYS_munmap, {move->layout.page, PLACE_PAGE_ROOM, 0, 0, 0, 0}};
+		SYS_munmap, {move->layout.page, move->room, 0, 0, 0, 0}};
 	long result;
 
 	if (remote_call(&move->remote, move->result->instruction, &call, &result))
@@ -429,9 +426,9 @@ static int take_back(struct move *move)
 		place_numbers_make(&move->numbers, NULL, &move->image, &move->top,
 			move->layout.page);
 		/* Refused it changed nothing before either. */
-		if (write_numbers(move) ||
-			remote_run(&move->remote, move->layout.page, PLACE_NUMBERS, &call,
-				1, &done, &error) ||
+		if (remote_run(&move->remote, move->layout.page, move->room,
+			    &move->numbers, move->numbers.size, &call, 1, &done,
+			    &error) ||
 			unmap_page(move))
 			return -1;
 	}
@@ -457,7 +454,6 @@ void place_move(pid_t pid, struct place_result *result)
 		find_syscall,
 		decide_first,
 		map_page,
-		write_numbers,
 		move_mappings, /* the point of no return is in here */
 		write_stack,
 		unmap_moved,

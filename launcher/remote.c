@@ -196,45 +196,44 @@ int remote_call(const struct remote *remote, uint64_t instruction,
 	return 0;
 }
 
-/* Lays the loop, the calls and the end mark out in one buffer. */
-static int write_calls(const struct remote *remote, uint64_t page,
-	const struct remote_call *calls, size_t count)
+size_t remote_room(size_t data_size, size_t count)
 {
-	enum { ROOM = 64 };
-	size_t loop = (size_t)(remote_loop_end - remote_loop);
-	uint64_t words[7 * ROOM];
-	uint64_t at = page + REMOTE_LOOP_ROOM;
-
-	_Static_assert(
-		sizeof(struct remote_call) == REMOTE_CALL_SIZE, "as the loop has it");
-	if (remote_write(remote, page, remote_loop, loop))
-		return -1;
-	while (count > 0) {
-		size_t part = count < ROOM ? count : ROOM;
-
-		memcpy(words, calls, part * REMOTE_CALL_SIZE);
-		if (remote_write(remote, at, words, part * REMOTE_CALL_SIZE))
-			return -1;
-		at += part * REMOTE_CALL_SIZE;
-		calls += part;
-		count -= part;
-	}
-	words[0] = (uint64_t)-1;
-	return remote_write(remote, at, words, sizeof(words[0]));
+	return REMOTE_DATA + data_size + count * sizeof(struct remote_call) +
+	       sizeof(uint64_t);
 }
 
-int remote_run(const struct remote *remote, uint64_t page, size_t room,
-	const struct remote_call *calls, size_t count, size_t *done, int *error)
+/* Writes it all with one system call. */
+static int write_page(const struct remote *remote, uint64_t page, const void *data,
+	size_t data_size, const struct remote_call *calls, size_t count)
+{
+	static const uint64_t end_mark = (uint64_t)-1;
+	unsigned char bytes[REMOTE_PAGE_MOST];
+	unsigned char *at = bytes + REMOTE_DATA;
+
+	memset(bytes, 0, REMOTE_DATA);
+	memcpy(bytes, remote_loop, (size_t)(remote_loop_end - remote_loop));
+	memcpy(at, data, data_size);
+	at += data_size;
+	memcpy(at, calls, count * sizeof(*calls));
+	at += count * sizeof(*calls);
+	memcpy(at, &end_mark, sizeof(end_mark));
+	return remote_write(remote, page, bytes, remote_room(data_size, count));
+}
+
+int remote_run(const struct remote *remote, uint64_t page, size_t room, const void *data,
+	size_t data_size, const struct remote_call *calls, size_t count, size_t *done,
+	int *error)
 {
 	struct user_regs_struct regs;
-	uint64_t table = page + REMOTE_LOOP_ROOM;
+	uint64_t table = page + REMOTE_DATA + data_size;
 
-	if (room < REMOTE_LOOP_ROOM + sizeof(uint64_t) ||
-		count > (room - REMOTE_LOOP_ROOM - sizeof(uint64_t)) / REMOTE_CALL_SIZE) {
+	_Static_assert(sizeof(*calls) == 56, "as the loop has it");
+	if (room > REMOTE_PAGE_MOST || data_size > room ||
+		count > room / sizeof(*calls) || remote_room(data_size, count) > room) {
 		errno = E2BIG;
 		return -1;
 	}
-	if (write_calls(remote, page, calls, count) ||
+	if (write_page(remote, page, data, data_size, calls, count) ||
 		ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
 		return -1;
 	regs.rip = page;
@@ -244,7 +243,7 @@ int remote_run(const struct remote *remote, uint64_t page, size_t room,
 		remote_resume(remote, PTRACE_CONT, REMOTE_TRAP) ||
 		ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
 		return -1;
-	*done = (regs.rbx - table) / REMOTE_CALL_SIZE;
+	*done = (regs.rbx - table) / sizeof(*calls);
 	if (regs.rip != page + (size_t)(remote_loop_end - remote_loop) || *done > count) {
 		errno = EPROTO;
 		return -1;

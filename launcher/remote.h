@@ -22,9 +22,9 @@ struct remote_call {
 	uint64_t args[6];
 };
 
-/* A call as it lies in the process's memory, and what a page of calls holds beside them:
- * the loop that makes them, and the entry that ends them. */
-enum { REMOTE_CALL_SIZE = 7 * 8, REMOTE_LOOP_ROOM = 128 };
+/* What lies on a page of calls: the loop that makes them, data that they refer to, the
+ * calls and an end mark. */
+enum { REMOTE_DATA = 64, REMOTE_PAGE_MOST = 32 << 10 };
 
 /* Opens its memory. remote_close() may be called on a zeroed or closed one too. */
 int remote_open(struct remote *remote, pid_t pid);
@@ -55,11 +55,15 @@ int remote_resume(const struct remote *remote, int request, enum remote_stop wan
 int remote_call(const struct remote *remote, uint64_t instruction,
 	const struct remote_call *call, long *result);
 
-/* Makes calls, one after the other and until one fails, from a page of its memory that is
- * executable: writes the loop and the calls there and runs them in one go. `room` bytes
- * are at `page`; E2BIG where they do not suffice. *done is how many succeeded and *error
- * what the next one said (an errno), or 0. Changes its registers. */
-int remote_run(const struct remote *remote, uint64_t page, size_t room,
-	const struct remote_call *calls, size_t count, size_t *done, int *error);
+/* Makes calls, one after the other and until one fails, in one go: writes `page`, an
+ * executable mapping of its own of `room` bytes, anew, with the data (a multiple of eight
+ * bytes) at page + REMOTE_DATA. E2BIG where that does not fit. *done is how many
+ * succeeded and *error what the next one said (an errno), or 0. Changes its registers. */
+int remote_run(const struct remote *remote, uint64_t page, size_t room, const void *data,
+	size_t data_size, const struct remote_call *calls, size_t count, size_t *done,
+	int *error);
+
+/* The room that they need. */
+size_t remote_room(size_t data_size, size_t count);
 
 #endif
