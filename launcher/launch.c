@@ -102,8 +102,8 @@ int launch(const struct plan *plan)
 		set_limits,
 		keep_start,
 		set_persona,
-		supervise_start,
 		prepare_move,
+		supervise_start,
 		execute,
 	};
 

@@ -6,9 +6,10 @@
  *   2. keep_start()    the RUN directory and its helper  (plan->run)
  *   3. personality, set and read back                    (plan->place ==
  * PLACE_PERSONALITY)
- *   4. supervise_start()  helper and seccomp filter      (plan->seeded, plan->run, a
+ *   4. place_prepare() the helper that moves the program (plan->place == PLACE_MOVE);
+ *                      made before the filter, which would ask the supervisor about it
+ *   5. supervise_start()  helper and seccomp filter      (plan->seeded, plan->run, a
  * rule)
- *   5. place_prepare() the helper that moves the program (plan->place == PLACE_MOVE)
  *   6. execve, exactly once and in this process: the pid stays, gdb's exec-wrapper counts
  *   7. only if that failed: one message that says why
  *

@@ -1,5 +1,9 @@
 /* Stable addresses where the kernel or a filter refuses personality(ADDR_NO_RANDOMIZE).
  *
+ * A supervisor sees what the program is made to call, before its own first system call:
+ * mmap, prctl, mremap, mprotect, madvise and munmap, the last of an executable page that
+ * is none of its code.
+ *
  * The program is executed with random addresses and stopped before its first instruction;
  * a helper process moves all its mappings to fixed places and lets it go. No privileges
  * are needed: it is what ptrace allows a process to do to its own children.
@@ -36,6 +40,7 @@ const char *place_facts_obstacle(const struct place_facts *facts);
 struct place_order {
 	bool required; /* a program that cannot be moved must not run at all: status 125
 			*/
+	bool quiet;    /* no warning where it is not moved */
 	bool hold;     /* leave it stopped before its first instruction (SIGSTOP) */
 	int report; /* where place_report goes, or -1; closed by the helper at its end */
 };
@@ -52,11 +57,10 @@ struct place_report {
  * required and the helper cannot work (ptrace is refused) it says so and returns 0. */
 int place_prepare(const struct place_order *order);
 
-/* The helper's part alone, in a process that is not the program's ancestor's thread: for
- * a supervisor that knows that `pid`, a thread of another process, is about to execute
- * something. Seizes it and calls ready(data, 0), or ready(data, errno) where it may not;
- * the execve is to be let through only then. Returns when the program is in place, when
- * the execve has failed, or when the process is gone. */
-void place_follow(pid_t pid, void (*ready)(void *data, int error), void *data);
+/* For a supervisor: `thread` of another process is inside an execve that the supervisor
+ * holds back (a seccomp notification). Starts a helper for it. Returns 0 once the execve
+ * may be let through, which is then placed, or an errno where it will not be. Where it
+ * fails the process goes on as if nothing had been. */
+int place_follow(pid_t thread);
 
 #endif

@@ -58,9 +58,9 @@ static void let_go(
 		regs.rax = SYS_exit_group;
 		regs.rdi = STATUS_TROUBLE;
 		ptrace(PTRACE_SETREGS, pid, 0, &regs);
-	} else if (result->outcome == PLACE_UNMOVED) {
+	} else if (result->outcome == PLACE_UNMOVED && !order->quiet) {
 		warn("warning: addresses are not stable: %s", result->cause);
-	} else if (result->sealed) {
+	} else if (result->sealed && !order->quiet) {
 		warn("warning: the kernel has sealed the vdso: it alone stays at a "
 		     "random "
 		     "address");
@@ -100,26 +100,6 @@ static void place(const struct remote *remote, const struct place_order *order)
 	let_go(remote->pid, order, &result);
 }
 
-/* Keeps what it needs: stderr for a message, and where it reports to. */
-static void close_others(const int *keep, size_t count)
-{
-	unsigned from = 0;
-
-	for (;;) {
-		unsigned next = ~0U;
-
-		for (size_t i = 0; i < count; i++)
-			if (keep[i] >= 0 && (unsigned)keep[i] >= from &&
-				(unsigned)keep[i] < next)
-				next = (unsigned)keep[i];
-		if (next > from)
-			syscall(SYS_close_range, from, next == ~0U ? ~0U : next - 1, 0);
-		if (next == ~0U)
-			return;
-		from = next + 1;
-	}
-}
-
 static int run_helper(void *data)
 {
 	/* The program goes on with its stack once it knows that it is seized. */
@@ -130,7 +110,6 @@ static int run_helper(void *data)
 	if (write(helper.pipe[1], &error, sizeof(error)) < 0 || error)
 		_exit(0);
 	setsid();
-	close_others((int[]){2, helper.order.report}, 2);
 	if (!remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))
 		place(&remote, &helper.order);
 	_exit(0);
@@ -211,18 +190,76 @@ int place_prepare(const struct place_order *order)
 	return order->required ? STATUS_TROUBLE : 0;
 }
 
-void place_follow(pid_t pid, void (*ready)(void *data, int error), void *data)
+/* Waits for how an execve ends that has begun. Returns the process that has executed
+ * something, which is the thread group's, or 0 where none has. */
+static pid_t await_execve(pid_t thread)
 {
-	struct remote remote = {pid, -1};
-	struct place_order order = {.report = -1};
-	int error = seize(pid);
+	for (;;) {
+		int status;
+		pid_t pid = waitpid(-1, &status, __WALL);
 
-	/* It stops when the execve has failed as well. */
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0 || (!WIFSTOPPED(status) && pid == thread))
+			return 0;
+		if (!WIFSTOPPED(status))
+			continue;
+		int signal = WSTOPSIG(status), event = status >> 16;
+		if (event == PTRACE_EVENT_EXEC)
+			return pid;
+		if (event == PTRACE_EVENT_STOP && signal == SIGTRAP) {
+			/* The interrupt that was asked for: back in the old program. */
+			ptrace(PTRACE_DETACH, pid, 0, 0);
+			return 0;
+		}
+		if (event == PTRACE_EVENT_STOP)
+			ptrace(PTRACE_LISTEN, pid, 0, 0);
+		else
+			ptrace(PTRACE_CONT, pid, 0, (long)signal);
+	}
+}
+
+static _Noreturn void run_follower(pid_t thread, int ready)
+{
+	struct place_result result;
+	int error = seize(thread);
+
+	/* Delivered at the end of a failed execve, or after a good one's stop. */
 	if (!error)
-		ptrace(PTRACE_INTERRUPT, pid, 0, 0);
-	ready(data, error);
-	if (error)
-		return;
-	(void)remote;
-	(void)order;
+		ptrace(PTRACE_INTERRUPT, thread, 0, 0);
+	if (write(ready, &error, sizeof(error)) < 0 || error)
+		_exit(0);
+	close(ready);
+	pid_t pid = await_execve(thread);
+	if (pid > 0) {
+		place_move(pid, &result);
+		let_go(pid, &(struct place_order){.report = -1, .quiet = true}, &result);
+	}
+	_exit(0);
+}
+
+int place_follow(pid_t thread)
+{
+	int ends[2], error;
+	sigset_t all, mask;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return errno;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	pid_t middle = fork();
+	if (middle == 0) {
+		if (fork() == 0)
+			run_follower(thread, ends[1]);
+		_exit(0);
+	}
+	error = middle < 0 ? errno : 0;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(ends[1]);
+	if (!error && read(ends[0], &error, sizeof(error)) != sizeof(error))
+		error = ECHILD;
+	close(ends[0]);
+	while (middle > 0 && waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+		;
+	return error;
 }

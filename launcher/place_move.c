@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <unistd.h>
@@ -254,6 +255,17 @@ static int find_syscall(struct move *move)
 	return found ? 0 : fail(move, 0, "it has no 'syscall' instruction");
 }
 
+/* Checked before, but a program's own child may have got one since. */
+static int check_limit(struct move *move)
+{
+	struct rlimit limit;
+
+	if (prlimit(move->remote.pid, RLIMIT_AS, NULL, &limit) ||
+		limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	return fail(move, 0, "its address space is limited ('ulimit -v')");
+}
+
 static uint64_t shift(const void *layout, uint64_t address)
 {
 	return place_layout_shift(layout, address);
@@ -452,6 +464,7 @@ void place_move(pid_t pid, struct place_result *result)
 		read_program,
 		read_interpreter,
 		find_syscall,
+		check_limit,
 		decide_first,
 		map_page,
 		move_mappings, /* the point of no return is in here */
