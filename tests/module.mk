@@ -55,3 +55,13 @@ check-regress: deps programs
 		"--options=--threshold=1 --stress=deopt") $(O)/jit
 
 .PHONY: check-regress
+
+# make fuzz-jit N=10000: random programs under python3 and the jit, cold, at once and with every
+# guard failing; SEED= numbers the first one.
+N ?= 1000
+SEED ?= 1
+fuzz-jit: deps programs
+	@nice $(PYTHON) tests/jit/fuzz/fuzz.py -n $(N) --seed $(SEED) --options= \
+		--options=--threshold=1 "--options=--threshold=1 --stress=deopt" $(O)/jit
+
+.PHONY: fuzz-jit

@@ -1,0 +1,216 @@
+"""Compares a Python program with this Python on random programs, and shrinks what differs.
+
+    fuzz.py [-n COUNT] [--seed FIRST] [--options OPTIONS]... [--keep DIRECTORY] PROGRAM
+
+Each of COUNT programs (numbers FIRST, FIRST+1, …) runs under this Python and under PROGRAM with
+each of the OPTIONS given; output, errors and exit status must be the same. A program that
+differs is cut down to the lines that matter and printed. The last line is the total; exit
+status 1 when one differed.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import gen
+
+# A program that grows beyond these under the reference is left out.
+SECONDS = 2
+MEMORY = 400 << 20
+TIMEOUT = 120
+
+
+class Result:
+    def __init__(self, status, output, errors):
+        self.status = status
+        self.output = output
+        self.errors = errors
+
+    def __eq__(self, other):
+        return (self.status, self.output, self.errors) == (
+            other.status,
+            other.output,
+            other.errors,
+        )
+
+    def kind(self):
+        """How it ended, coarsely: a shrunk program must still end this way."""
+        return "killed" if isinstance(self.status, int) and self.status < 0 else "ran"
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def is_usable(want):
+    """Whether the reference's result is one to compare with."""
+    ended = isinstance(want.status, int) and want.status >= 0
+    return ended and b"MemoryError" not in want.output + want.errors
+
+
+def run(command, path, limits=None):
+    try:
+        done = subprocess.run(
+            [*command, path],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT,
+            preexec_fn=limits,
+            env=ENVIRONMENT,
+            cwd=os.path.dirname(path),
+        )
+    except subprocess.TimeoutExpired:
+        return Result("timed out", b"", b"")
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+ENVIRONMENT = {
+    "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+    "LC_ALL": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONWARNINGS": "ignore",
+}
+REFERENCE = ["/usr/bin/python3"] if os.path.exists("/usr/bin/python3") else [sys.executable]
+
+
+def write(text, path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def compiles(text):
+    try:
+        compile(text, "program", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def differs(text, command, path, kind=None):
+    """Both results where they differ (and the jit's ends as `kind` says), or None."""
+    write(text, path)
+    want = run(REFERENCE, path, limit)
+    if not is_usable(want):
+        return None
+    got = run(command, path)
+    if want == got or (kind is not None and got.kind() != kind):
+        return None
+    return want, got
+
+
+def shrink(nodes, command, path, kind, tries=400):
+    """Removes lines from the tree as long as the difference stays."""
+    changed = True
+    while changed and tries > 0:
+        changed = False
+        for body, start, size in list(gen.removals(nodes)):
+            if start >= len(body) or tries <= 0:
+                continue
+            removed = body[start : start + size]
+            del body[start : start + size]
+            text = gen.text_of(nodes)
+            tries -= 1
+            if compiles(text) and differs(text, command, path, kind):
+                changed = True
+            else:
+                body[start:start] = removed
+    return nodes
+
+
+def describe(want, got):
+    lines = []
+    if want.status != got.status:
+        lines.append(f"status {got.status}, not {want.status}")
+    for name in ("output", "errors"):
+        wanted = getattr(want, name).decode("utf-8", "replace").splitlines()
+        gotten = getattr(got, name).decode("utf-8", "replace").splitlines()
+        for i in range(max(len(wanted), len(gotten))):
+            a = wanted[i] if i < len(wanted) else "(nothing)"
+            b = gotten[i] if i < len(gotten) else "(nothing)"
+            if a != b:
+                lines += [f"{name} line {i + 1}:", f"  want {a[:160]}", f"  got  {b[:160]}"]
+                break
+    return lines
+
+
+def try_program(seed, arguments):
+    """Runs one program every way; returns a report of what differed, or None."""
+    with tempfile.TemporaryDirectory(prefix="stablerun-fuzz.") as directory:
+        path = os.path.join(directory, "program.py")
+        text = gen.text_of(gen.generate(seed))
+        if not compiles(text):
+            return f"program {seed} does not compile: the generator is wrong"
+        write(text, path)
+        want = run(REFERENCE, path, limit)
+        if not is_usable(want):
+            return None
+        for options in arguments.options:
+            command = [arguments.program, *options.split()]
+            got = run(command, path)
+            if got == want:
+                continue
+            found = differs(text, command, path)
+            if not found:
+                return f"program {seed} {options}: differed once and not again"
+            nodes = gen.generate(seed)
+            if not arguments.whole:
+                shrink(nodes, command, path, found[1].kind())
+            text = gen.text_of(nodes)
+            want, got = differs(text, command, path) or found
+            keep(seed, text, arguments)
+            body = text[len(gen.PRELUDE) :] if not arguments.whole else ""
+            head = f"program {seed} {options}"
+            return "\n".join([head, *describe(want, got), body])
+    return None
+
+
+def keep(seed, text, arguments):
+    if arguments.keep:
+        os.makedirs(arguments.keep, exist_ok=True)
+        write(text, os.path.join(arguments.keep, f"program-{seed}.py"))
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("-n", type=int, default=100, dest="count")
+    parser.add_argument("--seed", type=int, default=1, help="number of the first program")
+    parser.add_argument("--options", action="append", help="options of PROGRAM, one way to run")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", metavar="DIRECTORY", help="keep what differed, shrunk")
+    parser.add_argument("--whole", action="store_true", help="do not shrink")
+    parser.add_argument("--most", type=int, default=10, help="stop after so many differences")
+    arguments = parser.parse_args(argv)
+    arguments.program = os.path.abspath(arguments.program)
+    arguments.options = arguments.options or [""]
+    return arguments
+
+
+def main(argv):
+    warnings.simplefilter("ignore")
+    arguments = parse(argv)
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    done = different = 0
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for report in pool.map(lambda seed: try_program(seed, arguments), seeds):
+            done += 1
+            if report is None:
+                continue
+            different += 1
+            print(f"--- {report}", flush=True)
+            if different >= arguments.most:
+                pool.shutdown(cancel_futures=True)
+                break
+    print(f"{done} programs from number {arguments.seed}, {different} different")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
