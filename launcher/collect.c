@@ -145,8 +145,27 @@ static void collect_source(
 	}
 }
 
-void run_collect(int directory, struct run_info *info, const char *working)
+/* A rule's files keep their names. */
+static void collect_pattern(
+	int directory, struct run_info *info, const char *working, const char *pattern)
 {
+	const char *hole = strstr(pattern, "%p");
+
+	if (!hole)
+		return;
+	cleanup_free char *format =
+		xasprintf("%.*s%%d%s", (int)(hole - pattern), pattern, hole + 2);
+	struct source source = {NULL, format, format, format};
+	collect_source(directory, info, &source, working);
+	source.directory = "/tmp";
+	collect_source(directory, info, &source, working);
+}
+
+void run_collect(int directory, struct run_info *info, const char *working,
+	const struct strv *patterns)
+{
+	for (size_t i = 0; patterns && i < patterns->count; i++)
+		collect_pattern(directory, info, working, patterns->items[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		collect_source(directory, info, &sources[i], working);
 }

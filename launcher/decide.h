@@ -5,8 +5,8 @@
 struct options;
 struct plan;
 
-/* Makes the plan for options->command. Returns 0, or the exit status 126 or 127 after one
- * message; the plan is to be released only where it is 0. */
+/* Makes the plan for options->command. Returns 0, or the exit status (125 to 127) after
+ * one message; the plan is to be released only where it is 0. */
 int decide(struct plan *plan, const struct options *options);
 
 /* Prints the plan as --plan asks. Returns the exit status. */

@@ -118,19 +118,20 @@ static bool wait_for_exec(int gate, const struct watch *watch)
 	       !strstr(text, name_until_exec);
 }
 
-static void finish(struct run_writer *writer, struct run_info *info)
+static void finish(
+	struct run_writer *writer, struct run_info *info, const struct plan *plan)
 {
 	char message[RUN_MESSAGE];
 
 	info->finish = run_clock_now();
 	run_note_build_ids(info, writer->directory, "maps.exit");
-	run_collect(writer->directory, info, info->cwd);
+	run_collect(writer->directory, info, info->cwd, &plan->collect);
 	if (run_finish(writer, info, message) < 0)
 		warn("%s", message);
 }
 
-_Noreturn static void help(
-	struct run_writer *writer, struct run_info *info, struct watch *watch, int gate)
+_Noreturn static void help(struct run_writer *writer, struct run_info *info,
+	const struct plan *plan, struct watch *watch, int gate)
 {
 	helper_detach(writer, watch, gate);
 	if (!wait_for_exec(gate, watch)) {
@@ -142,11 +143,12 @@ _Noreturn static void help(
 		;
 	watch_note_end(watch);
 	watch_ended(watch);
-	finish(writer, info);
+	finish(writer, info, plan);
 	_exit(0);
 }
 
-static int start_helper(struct run_writer *writer, struct run_info *info)
+static int start_helper(
+	struct run_writer *writer, struct run_info *info, const struct plan *plan)
 {
 	int gate[2];
 	struct watch watch;
@@ -161,7 +163,7 @@ static int start_helper(struct run_writer *writer, struct run_info *info)
 		close(gate[1]);
 		pid_t helper = fork();
 		if (helper == 0)
-			help(writer, info, &watch, gate[0]);
+			help(writer, info, plan, &watch, gate[0]);
 		_exit(helper < 0 ? 1 : 0);
 	}
 	int status;
@@ -191,7 +193,7 @@ int keep_start(const struct plan *plan)
 		return STATUS_TROUBLE;
 	}
 	keep_note_plan(&info, plan);
-	if (start_helper(&writer, &info) < 0) {
+	if (start_helper(&writer, &info, plan) < 0) {
 		warn("cannot start the helper that keeps the run: %s", strerror(errno));
 		run_abandon(&writer);
 		return STATUS_TROUBLE;

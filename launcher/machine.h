@@ -15,6 +15,7 @@ struct machine {
 	bool no_new_privs;     /* set-user-ID bits and file capabilities have no effect */
 	bool privileged;       /* root: file capabilities add nothing */
 	struct place_facts place; /* read by whoever may need to move the program */
+	int first_cpu; /* the lowest CPU that this process may use; read by decide() */
 	bool persona_refused;  /* asking for ADDR_NO_RANDOMIZE fails (a container) */
 };
 

@@ -13,6 +13,7 @@
 #include "launcher/options.h"
 #include "launcher/perf.h"
 #include "launcher/plan.h"
+#include "launcher/rules.h"
 #include "launcher/sibling.h"
 
 const char program_name[] = "stablerun";
@@ -29,6 +30,7 @@ static const struct subcommand {
 	{"gdb", gdb_main},
 	{"jit", jit_main},
 	{"perf", perf_main},
+	{"rules", rules_main},
 };
 
 static const struct subcommand *find_subcommand(const char *word)

@@ -61,7 +61,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	vdso.o \
 	watchdog.o \
 )
-LAUNCHER_LIBS := -ljansson
+LAUNCHER_LIBS := -ljansson -linih
 
 # The sanitizers' runtimes cannot be linked statically.
 ifndef SAN

@@ -148,7 +148,10 @@ _Noreturn static void print_and_exit(const char *text)
 static void parse_option(struct options *options, int option)
 {
 	switch (option) {
-	case 'o': options->run = optarg; break;
+	case 'o':
+		options->run = optarg;
+		options->kept = true;
+		break;
 	case 'f': options->force = true; break;
 	case OPTION_AGAIN: options->again = optarg; break;
 	case OPTION_SEED:
@@ -187,19 +190,6 @@ static void parse_option(struct options *options, int option)
 	}
 }
 
-/* Options of the contract whose mechanism this build lacks: refused, never ignored. Who
- * builds one deletes its line. */
-static void refuse_unbuilt(const struct options *options)
-{
-	const char *unbuilt = NULL;
-
-	if (options->rule && strcmp(options->rule, "none"))
-		unbuilt = "--rule";
-	if (unbuilt)
-		die(STATUS_TROUBLE, "option '%s' is not supported by this build",
-			unbuilt);
-}
-
 void options_parse(struct options *options, int argc, char **argv)
 {
 	int option;
@@ -217,7 +207,6 @@ void options_parse(struct options *options, int argc, char **argv)
 	options->command_count = argc - optind;
 	if (options->force && !options->run)
 		die(STATUS_TROUBLE, "option '-f' needs '-o RUN'");
-	refuse_unbuilt(options);
 	if (!options->command_count && !options->again)
 		die(STATUS_TROUBLE, "no command given; try 'stablerun --help'");
 }

@@ -19,6 +19,7 @@ enum options_plan { PLAN_RUN, PLAN_TEXT, PLAN_JSON };
 /* Strings are borrowed from the argument vector. */
 struct options {
 	const char *run;   /* -o; NULL: the run is not kept */
+	bool kept;	   /* the run is kept: by -o, or by whoever calls decide() */
 	bool force;	   /* -f: an existing -o RUN may be replaced */
 	bool seeded;	   /* --seed was given */
 	uint64_t seed;	   /* its number, 0 by default */

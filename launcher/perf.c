@@ -384,6 +384,7 @@ int perf_main(int argc, char **argv)
 
 	parse(&perf, argc, argv);
 	options_parse(&options, (int)perf.passed.count, perf.passed.items);
+	options.kept = true;
 	int status = decide(&plan, &options);
 	if (status)
 		return status;

@@ -12,6 +12,7 @@
 #include "launcher/machine.h"
 #include "launcher/place.h"
 #include "launcher/plan_block.h"
+#include "launcher/rules.h"
 
 void plan_pin(
 	struct plan *plan, const char *name, const char *source, const char *format, ...)
@@ -179,7 +180,8 @@ static void decide_supervision(struct plan *plan, const struct options *options)
 }
 
 void plan_make(struct plan *plan, const struct options *options,
-	const struct machine *machine, const struct command *command)
+	const struct machine *machine, const struct command *command,
+	const struct rule *rule)
 {
 	*plan = (struct plan){
 		.env = options->env,
@@ -194,13 +196,16 @@ void plan_make(struct plan *plan, const struct options *options,
 	strv_init(&plan->envp);
 	strv_init(&plan->dropped);
 	strv_init(&plan->warnings);
+	strv_init(&plan->collect);
 	decide_command(plan, machine, command);
 	decide_place(plan, options, machine, command);
 	plan_variables(plan, options, machine);
-	/* Here is the rules' step: arguments and variables, before they are weighed. */
+	/* Before they are weighed. */
+	if (rule)
+		rules_apply(plan, rule, options->kept, machine->first_cpu);
 	plan_block(plan, options, machine);
 	decide_supervision(plan, options);
-	if (plan->cpu >= 0)
+	if (options->cpu >= 0)
 		plan_pin(plan, "cpu", "option --cpu", "%d", plan->cpu);
 }
 
@@ -221,5 +226,6 @@ void plan_release(struct plan *plan)
 	strv_release(&plan->envp);
 	strv_release(&plan->dropped);
 	strv_release(&plan->warnings);
+	strv_release(&plan->collect);
 	*plan = (struct plan){0};
 }

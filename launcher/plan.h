@@ -19,6 +19,7 @@
 
 struct command;
 struct machine;
+struct rule;
 
 /* One fact that is held fixed, in words. Source: "default", "option --cpu", "rule node",
  * "machine: …". */
@@ -61,6 +62,7 @@ struct plan {
 	unsigned
 		clock_ms; /* how long each program's CLOCK_MONOTONIC stands still, or 0 */
 	char *rule;	  /* the rule's name, or NULL */
+	struct strv collect; /* a kept run gathers these files, see launcher/rules.h */
 	char *run;	  /* the RUN directory to keep, or NULL */
 	bool force;	  /* an existing one may be replaced */
 
@@ -73,9 +75,11 @@ struct plan {
 	char *refusal;	      /* why a launch ends with status 125, or NULL */
 };
 
-/* Decides. Never fails; what cannot be pinned becomes a warning. Copies what it keeps. */
+/* Decides; `rule` is the runtime's, or NULL. Never fails; what cannot be pinned becomes a
+ * warning. Copies what it keeps. */
 void plan_make(struct plan *plan, const struct options *options,
-	const struct machine *machine, const struct command *command);
+	const struct machine *machine, const struct command *command,
+	const struct rule *rule);
 void plan_release(struct plan *plan);
 
 /* For those who add pins. The value is a format; name and source are copied or static. */

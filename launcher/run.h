@@ -190,7 +190,9 @@ void run_note_end(struct run_info *info, int wait_status);
 
 /* Moves what the processes info->pids wrote about their code (perf maps in /tmp, jitdumps
  * and the jit's files in `working`) into the RUN. What cannot be moved is noted in
- * info->lost_code and left where it is. `directory` is the RUN's. */
-void run_collect(int directory, struct run_info *info, const char *working);
+ * info->lost_code and left where it is. `directory` is the RUN's;
+ * `patterns` are further names, with %p for the pid (NULL: none). */
+void run_collect(int directory, struct run_info *info, const char *working,
+	const struct strv *patterns);
 
 #endif

@@ -16,6 +16,18 @@ LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
 	perfdata.o \
 	recorder.o \
 	sampled.o \
+	rule_apply.o \
+	rule_match.o \
+	rule_parse.o \
+	rules.o \
+	rules_list.o \
 	sampling.o \
 	watch.o \
 )
+
+# A build directory is complete: the rules stand beside the program, as the gdb files do.
+RULES := $(patsubst etc/%,$(O)/%,$(wildcard etc/rules/*.rule))
+$(O)/rules/%.rule: etc/rules/%.rule
+	@mkdir -p $(@D)
+	cp $< $@
+PROGRAMS += $(RULES)

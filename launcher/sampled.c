@@ -167,6 +167,6 @@ int sampled_run(struct sampled *sampled, struct run_info *info)
 	run_note_end(info, sampled->wait_status);
 	run_note_build_ids(info, sampled->directory, "maps.start");
 	run_note_build_ids(info, sampled->directory, "maps.exit");
-	run_collect(sampled->directory, info, info->cwd);
+	run_collect(sampled->directory, info, info->cwd, &sampled->plan->collect);
 	return 0;
 }
