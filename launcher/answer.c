@@ -16,6 +16,7 @@
 
 #include "launcher/base.h"
 #include "launcher/filter.h"
+#include "launcher/place.h"
 #include "launcher/supervisor.h"
 
 /* One request, as the functions see it. */
@@ -69,6 +70,11 @@ static void on_exec(const struct question *question)
 	/* It may fail; whether it did shows in image_check(). */
 	process->executing = true;
 	process->executing_key = question->task->key;
+	/* The program itself has its helper already. An execve that cannot be followed
+	 * (who is debugged, say) is simply let through. */
+	if (question->supervisor->job->place &&
+		(process->started || process->pid != question->supervisor->job->program))
+		place_follow(question->task->tid);
 }
 
 static void on_start(const struct question *question)

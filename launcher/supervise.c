@@ -77,6 +77,7 @@ int supervise_start(const struct plan *plan)
 		.seed = plan->seed,
 		.clock_ns = (uint64_t)plan->clock_ms * 1000000,
 		.program = getpid(),
+		.place = plan->place == PLACE_MOVE,
 	};
 	int64_t supervisor = 0;
 

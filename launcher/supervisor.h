@@ -19,6 +19,7 @@ struct supervisor_job {
 	uint64_t seed;
 	uint64_t clock_ns; /* how long each image's clock is held */
 	pid_t program;
+	bool place; /* what descendants execute is moved to its places, see place.h */
 };
 
 struct supervisor {
