@@ -21,6 +21,9 @@ finish() {
 	exit
 }
 
+# is_static FILE: linked statically, as the launcher is unless built with sanitizers.
+is_static() { ! readelf -lW "$1" | grep -q INTERP; }
+
 # build_probe KIND FILE: builds probe.c as pie, nopie, static, staticpie or musl…; fails where
 # the compiler lacks that kind.
 build_probe() {
