@@ -33,7 +33,6 @@ static uint64_t read_flags(struct bytes *bytes)
 				if (byte & (1 << bit))
 					mirrored |= (uint8_t)(0x80 >> bit);
 			byte = mirrored;
-			/* Multi-byte order of the flags is that of the bytes. */
 		}
 		flags |= (uint64_t)byte << (8 * i);
 	}
@@ -79,25 +78,47 @@ char *attr_default_name(const struct attr *attr)
 	return xasprintf("event %u:0x%llx", attr->type, (unsigned long long)attr->config);
 }
 
-static void skip_read(const struct attr *attr, struct bytes *body)
+static unsigned read_words(const struct attr *attr)
 {
-	uint64_t format = attr->read_format, count = 1;
-	unsigned each = 1;
+	return 1 + !!(attr->read_format & READ_ID) + !!(attr->read_format & READ_LOST);
+}
+
+/* Counters are of interest where a group is read: each of them is then sampled. */
+static void read_counters(
+	const struct attr *attr, struct bytes *body, struct attr_sample_data *sample)
+{
+	uint64_t format = attr->read_format, count = 1, size = read_words(attr) * 8;
 
 	if (format & READ_GROUP)
 		count = bytes_u64(body);
+	if (!(format & READ_GROUP))
+		bytes_skip(body, 8);
 	if (format & READ_ENABLED)
 		bytes_skip(body, 8);
 	if (format & READ_RUNNING)
 		bytes_skip(body, 8);
-	if (format & READ_ID)
-		each++;
-	if (format & READ_LOST)
-		each++;
-	if (count > bytes_left(body) / 8)
+	if (!(format & READ_GROUP)) {
+		bytes_skip(body, size - 8);
+		return;
+	}
+	if (count > bytes_left(body) / size) {
 		body->failed = true;
-	else
-		bytes_skip(body, count * each * 8);
+		return;
+	}
+	sample->reads = bytes_part(body, count * size);
+	sample->read_count = format & READ_ID ? count : 0;
+}
+
+bool attr_read_next(const struct attr *attr, struct attr_sample_data *sample,
+	uint64_t *value, uint64_t *id)
+{
+	if (!sample->read_count)
+		return false;
+	sample->read_count--;
+	*value = bytes_u64(&sample->reads);
+	*id = bytes_u64(&sample->reads);
+	bytes_skip(&sample->reads, (read_words(attr) - 2) * 8);
+	return true;
 }
 
 static void skip_branches(const struct attr *attr, struct bytes *body)
@@ -164,7 +185,7 @@ bool attr_sample_read(
 	if (type & ATTR_PERIOD)
 		sample->period = bytes_u64(&body);
 	if (type & ATTR_READ)
-		skip_read(attr, &body);
+		read_counters(attr, &body, sample);
 	if (type & ATTR_CALLCHAIN) {
 		sample->chain_count = bytes_u64(&body);
 		if (sample->chain_count > bytes_left(&body) / 8)

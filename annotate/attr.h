@@ -40,6 +40,8 @@ struct attr {
 struct attr_sample_data {
 	uint64_t ip, time, period, id;
 	uint32_t pid, tid, cpu;
+	struct bytes reads; /* of a group's counters: see attr_read_next() */
+	uint64_t read_count;
 	struct bytes chain; /* u64 addresses, nearest first, with context markers */
 	uint64_t chain_count;
 	uint64_t regs_abi; /* PERF_SAMPLE_REGS_ABI_*: 0 none */
@@ -58,6 +60,11 @@ char *attr_default_name(const struct attr *attr);
 /* Decodes the body of a sample record. False where it is shorter than it claims. */
 bool attr_sample_read(
 	const struct attr *attr, struct bytes body, struct attr_sample_data *sample);
+
+/* The next counter of a group that was read with the sample: its value so far and the id
+ * of its event. False at the end. */
+bool attr_read_next(const struct attr *attr, struct attr_sample_data *sample,
+	uint64_t *value, uint64_t *id);
 
 /* The trailing sample_id of a record that is no sample: its time, or 0 where it has none.
  */

@@ -2,7 +2,8 @@
 #ifndef ANNOTATE_DEMANGLE_H
 #define ANNOTATE_DEMANGLE_H
 
-/* Returns owned, or NULL where `name` is not mangled or cannot be read. */
+/* Returns owned, without the list of parameters, as perf shows it; NULL where `name` is
+ * not mangled or cannot be read. */
 char *demangle(const char *name);
 
 #endif

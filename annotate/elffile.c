@@ -192,7 +192,8 @@ static bool to_symbol(struct elffile *file, const GElf_Sym *from, const char *na
 {
 	unsigned type = GELF_ST_TYPE(from->st_info), bind = GELF_ST_BIND(from->st_info);
 
-	if (!name || !name[0] || from->st_shndx == SHN_UNDEF || is_marker(name))
+	if (!name || !name[0] || from->st_shndx == SHN_UNDEF ||
+		from->st_shndx == SHN_ABS || is_marker(name))
 		return false;
 	*symbol = (struct symbol){
 		from->st_value, from->st_size, name, SYMBOLS_LOCAL, false, NULL};

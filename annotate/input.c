@@ -140,7 +140,7 @@ static void add_dump(struct code_set *set, char *path, const struct process *pro
 		warnings_add(warnings, "cannot read '%s': %s", shown, fault.text);
 		warnings->incomplete = true;
 	} else if (set->dump->cut) {
-		warnings_add(warnings, "'%s': %s; %zu code objects before it are used",
+		warnings_add(warnings, "'%s': %s; %zu code object(s) before it are used",
 			shown, set->dump->fault.text, set->dump_count);
 		warnings->incomplete = true;
 	}

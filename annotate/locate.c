@@ -107,7 +107,7 @@ static struct place locate_file(struct profile *profile, struct input *input,
 	if (input_module_address(input, mapping, address, &own) < 0)
 		return unresolved("native code outside its file's segments");
 	struct symbol *symbol = symbols_find(&module->symbols, own);
-	if (!symbol)
+	if (!symbol || symbol->data)
 		return unresolved("native code without a symbol");
 	struct function *function = symbol_function(profile, input, process, module,
 		symbol, address - (own - symbol->address), time);

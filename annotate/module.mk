@@ -15,3 +15,10 @@ $(O)/annotate: $(ANNOTATE_OBJECTS) $(ANNOTATE_SHARED)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ $(ANNOTATE_LIBS)
 
 PROGRAMS += $(O)/annotate
+
+# Reads files cut at every byte, for tests/annotate/cut.sh.
+ANNOTATE_PARTS := $(filter-out %/annotate.o,$(ANNOTATE_OBJECTS)) $(ANNOTATE_SHARED)
+$(O)/obj/tests/annotate/cut_each: $(O)/obj/tests/annotate/cut_each.o $(ANNOTATE_PARTS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ $(ANNOTATE_LIBS)
+
+TEST_PROGRAMS += $(O)/obj/tests/annotate/cut_each

@@ -25,6 +25,7 @@ enum {
 	COMPRESSED2 = 83,
 
 	EVENT_UPDATE_NAME = 2,
+	FEATURE_HOSTNAME = 3,
 };
 
 static const uint64_t MAGIC = 0x32454c4946524550;     /* "PERFILE2" */
@@ -54,8 +55,8 @@ static void add_ids(struct perfdata *data, struct bytes bytes, uint32_t event)
 
 	data->ids = xreallocarray(data->ids, data->id_count + count, sizeof(*data->ids));
 	for (size_t i = 0; i < count; i++) {
-		data->ids[data->id_count].id = bytes_u64(&bytes);
-		data->ids[data->id_count++].event = event;
+		data->ids[data->id_count++] =
+			(struct perfdata_id){.id = bytes_u64(&bytes), .event = event};
 	}
 }
 
@@ -113,8 +114,18 @@ static void read_features(struct perfdata *data, struct bytes map)
 	uint64_t at = data->data_offset + data->data_size;
 	uint64_t words[4];
 
+	const uint8_t *raw = map.at;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		words[i] = bytes_u64(&map);
+	/* The map is made of the writer's longs. Every writer sets the host's name:
+	 * without it the longs were of 32 bits. */
+	if (data->swap && !(words[0] >> FEATURE_HOSTNAME & 1)) {
+		struct bytes halves = bytes_of(raw, 32, true);
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+			words[i] = bytes_u32(&halves);
+			words[i] |= (uint64_t)bytes_u32(&halves) << 32;
+		}
+	}
 	for (unsigned bit = 0; bit < 256; bit++) {
 		if (!(words[bit / 64] >> (bit % 64) & 1))
 			continue;
@@ -124,7 +135,7 @@ static void read_features(struct perfdata *data, struct bytes map)
 
 		at += SECTION;
 		if (descriptor.failed || body.failed) {
-			mark_cut(data, "the file is cut: its feature sections end",
+			mark_cut(data, "the file is cut in its feature sections",
 				data->file.size);
 			return;
 		}
@@ -314,11 +325,18 @@ void perfdata_rewind(struct perfdata *data)
 	data->in_unpacked = false;
 }
 
-static uint32_t find_event(struct perfdata *data, uint64_t id)
+struct perfdata_id *perfdata_find_id(struct perfdata *data, uint64_t id)
 {
 	struct perfdata_id key = {.id = id};
-	struct perfdata_id *found =
-		bsearch(&key, data->ids, data->id_count, sizeof(*data->ids), compare_ids);
+
+	return !data->id_count ? NULL
+			       : bsearch(&key, data->ids, data->id_count,
+					 sizeof(*data->ids), compare_ids);
+}
+
+static uint32_t find_event(struct perfdata *data, uint64_t id)
+{
+	struct perfdata_id *found = perfdata_find_id(data, id);
 
 	return found ? found->event : 0;
 }

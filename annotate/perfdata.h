@@ -63,6 +63,7 @@ struct perfdata_build_id {
 struct perfdata_id {
 	uint64_t id;
 	uint32_t event;
+	uint64_t counted; /* for whoever follows the event's counter */
 };
 
 struct perfdata {
@@ -95,6 +96,9 @@ struct perfdata {
  * that is cut opens, with `cut` set, as long as it tells what was recorded. */
 int perfdata_open(struct perfdata *data, const char *path, struct fault *fault);
 void perfdata_close(struct perfdata *data);
+
+/* The event an id stands for, or NULL. */
+struct perfdata_id *perfdata_find_id(struct perfdata *data, uint64_t id);
 
 /* The next record: 1, or 0 at the end. perfdata_rewind() starts again. */
 int perfdata_next(struct perfdata *data, struct perfdata_record *record);

@@ -118,6 +118,9 @@ static void count_place(struct collect *collect, const struct perfdata_record *r
 	struct process *process, const struct attr_sample_data *sample)
 {
 	uint32_t mode = record->misc & PERFDATA_MISC_CPUMODE;
+	if (!collect->wanted[record->event])
+		return;
+	collect->profile->event_samples++;
 	struct cached *cached = &collect->cache[mix(sample->ip ^ (uintptr_t)process) &
 						((1 << CACHE_BITS) - 1)];
 
@@ -162,15 +165,45 @@ static void count_comm(struct collect *collect, struct process *process,
 	tally_add(&profile->comms, number, 1);
 }
 
-static void add_sample(struct collect *collect, const struct perfdata_record *record)
+static void count_sample(struct collect *collect, const struct perfdata_record *record,
+	struct process *process, const struct attr_sample_data *sample)
+{
+	collect->profile->samples++;
+	collect->input->samples++;
+	collect->profile->events.list[collect->events[record->event]].count++;
+	count_comm(collect, process, sample);
+	count_place(collect, record, process, sample);
+}
+
+/* Where only a group's leader samples, each member that counted on since is sampled too.
+ */
+static void count_group(struct collect *collect, struct perfdata_record *record,
+	struct process *process, struct attr_sample_data *sample)
+{
+	uint64_t value, id;
+
+	while (attr_read_next(record->attr, sample, &value, &id)) {
+		struct perfdata_id *found = perfdata_find_id(&collect->input->data, id);
+		struct perfdata_record member = *record;
+		if (!found)
+			continue;
+		bool counted = value != found->counted;
+		found->counted = value;
+		member.event = found->event;
+		if (counted)
+			count_sample(collect, &member, process, sample);
+	}
+}
+
+static void add_sample(struct collect *collect, struct perfdata_record *record)
 {
 	struct profile *profile = collect->profile;
 	struct attr_sample_data sample;
 
-	profile->samples++;
-	collect->input->samples++;
-	profile->events.list[collect->events[record->event]].count++;
 	if (!attr_sample_read(record->attr, record->body, &sample)) {
+		profile->samples++;
+		collect->input->samples++;
+		profile->events.list[collect->events[record->event]].count++;
 		tally_add(&profile->unresolved, "damaged samples", 1);
 		return;
 	}
@@ -178,11 +211,10 @@ static void add_sample(struct collect *collect, const struct perfdata_record *re
 		sample.time = collect->order;
 	struct process *process =
 		machine_process(&collect->input->machine, sample.pid, sample.time);
-	count_comm(collect, process, &sample);
-	if (!collect->wanted[record->event])
-		return;
-	profile->event_samples++;
-	count_place(collect, record, process, &sample);
+	if (sample.read_count)
+		count_group(collect, record, process, &sample);
+	else
+		count_sample(collect, record, process, &sample);
 }
 
 /* An event is meant by its name with or without modifiers ("cpu-clock" for
@@ -286,8 +318,13 @@ void profile_finish(struct profile *profile)
 void profile_release(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->function_count; i++) {
-		free(profile->functions[i]->owned_name);
-		free(profile->functions[i]);
+		struct function *function = profile->functions[i];
+		if (function->symbol)
+			function->symbol->function = NULL;
+		if (function->code)
+			function->code->function = NULL;
+		free(function->owned_name);
+		free(function);
 	}
 	for (size_t i = 0; i < profile->table_size; i++)
 		free(profile->table[i]);
