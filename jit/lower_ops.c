@@ -262,8 +262,14 @@ static void lower_call(struct lower *lower)
 	poll(lower, lower->number + 1);
 }
 
-/* `s += t` where s is a local string that is stored to next
- * (BINARY_OP_INPLACE_ADD_UNICODE in ceval.c): appends in place. */
+/* Whether the interpreter has seen operands that are no strings. */
+static bool saw_numbers(const struct ir_op *op)
+{
+	return op->adaptive == BINARY_OP_ADD_INT || op->adaptive == BINARY_OP_ADD_FLOAT;
+}
+
+/* `s += t` where s is a local that is stored to next (BINARY_OP_INPLACE_ADD_UNICODE in
+ * ceval.c): a string is appended to in place. */
 static bool append_string(struct lower *lower)
 {
 	const struct ir_op *op = lower_op(lower);
@@ -272,8 +278,7 @@ static bool append_string(struct lower *lower)
 	struct lower_value right;
 	uint32_t owned;
 
-	if ((op->oparg != NB_ADD && op->oparg != NB_INPLACE_ADD) ||
-		op->adaptive != BINARY_OP_INPLACE_ADD_UNICODE ||
+	if ((op->oparg != NB_ADD && op->oparg != NB_INPLACE_ADD) || saw_numbers(op) ||
 		next->opcode != STORE_FAST || next->flags & IR_LEADER ||
 		left.where != LOWER_LOCAL || left.number != next->oparg)
 		return false;
@@ -281,7 +286,8 @@ static bool append_string(struct lower *lower)
 	lower_pop(lower);
 	lower_spill(lower);
 	lower_save_local(lower, left.number);
-	owned = lower_owned(right) ? RUNTIME_OWNS_A : 0;
+	owned = op->oparg << RUNTIME_OWNS_BITS |
+		(lower_owned(right) ? RUNTIME_OWNS_B : 0);
 	lower_argument(lower, 0, right);
 	lower_stencil(lower, STENCIL_APPEND_STRING,
 		(struct emit_holes){.a = owned,

@@ -86,7 +86,8 @@ int runtime_store_attribute(
 int runtime_load_method(PyObject *a, PyObject *name, PyObject **at, uint32_t owned);
 PyObject *runtime_load_global(
 	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *name);
-/* `left` is the value of the local; appends in place where nobody else has the string. */
-int runtime_append_string(PyObject **local, PyObject *right, uint32_t owned);
+/* Adds to a local and stores the sum to it; appends in place where nobody else has the
+ * string. `what` as for runtime_binary(). */
+int runtime_append_string(PyObject **local, PyObject *right, uint32_t what);
 
 #endif

@@ -173,24 +173,22 @@ PyObject *runtime_load_global(
 	return value;
 }
 
-int runtime_append_string(PyObject **local, PyObject *right, uint32_t owned)
+int runtime_append_string(PyObject **local, PyObject *right, uint32_t what)
 {
 	PyObject *left = *local;
+	PyObject *sum;
 
 	if (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) {
 		PyUnicode_Append(local, right);
-	} else {
-		PyObject *sum = PyNumber_InPlaceAdd(left, right);
-
-		if (sum) {
-			*local = sum;
-			Py_DECREF(left);
-		}
-		release(right, owned, RUNTIME_OWNS_A);
-		return sum ? 0 : -1;
+		release(right, what, RUNTIME_OWNS_B);
+		return *local ? 0 : -1;
 	}
-	release(right, owned, RUNTIME_OWNS_A);
-	return *local ? 0 : -1;
+	sum = runtime_binary(left, right, what);
+	if (!sum)
+		return -1;
+	*local = sum;
+	Py_DECREF(left);
+	return 0;
 }
 
 void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local)
