@@ -77,7 +77,8 @@ $(O)/stablerun: $(LAUNCHER_OBJECTS)
 PROGRAMS += $(O)/stablerun
 
 # Unit tests: each its own objects and what it tests.
-LAUNCHER_TESTS := $(addprefix $(O)/launcher/, environment_test pad_test seed_test \
+LAUNCHER_TESTS := $(addprefix $(O)/launcher/, environment_test pad_test \
+	place_elf_test place_layout_test place_maps_test place_stack_test seed_test \
 	shebang_test)
 TEST_PROGRAMS += $(LAUNCHER_TESTS)
 
@@ -87,6 +88,12 @@ $(O)/launcher/pad_test: $(addprefix $(O)/launcher/, pad_test.o pad.o base.o)
 $(O)/launcher/shebang_test: $(addprefix $(O)/launcher/, \
 	shebang_test.o shebang.o env_line.o strv.o base.o)
 $(O)/launcher/seed_test: $(addprefix $(O)/launcher/, seed_test.o seed.o)
+$(O)/launcher/place_elf_test: $(addprefix $(O)/launcher/, place_elf_test.o place_elf.o)
+$(O)/launcher/place_layout_test: $(addprefix $(O)/launcher/, \
+	place_layout_test.o place_layout.o place_calls.o)
+$(O)/launcher/place_maps_test: $(addprefix $(O)/launcher/, place_maps_test.o place_maps.o)
+$(O)/launcher/place_stack_test: $(addprefix $(O)/launcher/, \
+	place_stack_test.o place_stack.o place_maps.o)
 
 $(LAUNCHER_TESTS):
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^

@@ -13,6 +13,7 @@
 #include "launcher/place.h"
 #include "launcher/plan_block.h"
 #include "launcher/rules.h"
+#include "launcher/supervise.h"
 
 void plan_pin(
 	struct plan *plan, const char *name, const char *source, const char *format, ...)
@@ -145,10 +146,7 @@ static void decide_place(struct plan *plan, const struct options *options,
 		plan_pin(plan, "addresses",
 			options->place == PLACE_MOVE ? source
 						     : "machine: personality is refused",
-			"moved to fixed places before the first instruction%s",
-			machine->persona & ADDR_NO_RANDOMIZE
-				? ""
-				: "; what the program itself executes is random");
+			"moved to fixed places before the first instruction");
 		break;
 	default:
 		plan_pin(plan, "addresses",
@@ -179,6 +177,20 @@ static void decide_supervision(struct plan *plan, const struct options *options)
 			plan->clock_ms);
 }
 
+/* The personality is inherited; places are not, so that each execve needs a helper. */
+static void note_children(struct plan *plan)
+{
+	if (plan->place != PLACE_MOVE)
+		return;
+	if (supervise_wanted(plan))
+		plan_pin(plan, "children", "supervision",
+			"moved likewise when they execute a program");
+	else if (!(plan->persona & ADDR_NO_RANDOMIZE))
+		plan_pin(plan, "children", "machine",
+			"RANDOM when they execute a program, as the run is not "
+			"supervised (--seed)");
+}
+
 void plan_make(struct plan *plan, const struct options *options,
 	const struct machine *machine, const struct command *command,
 	const struct rule *rule)
@@ -205,6 +217,7 @@ void plan_make(struct plan *plan, const struct options *options,
 		rules_apply(plan, rule, options->kept, machine->first_cpu);
 	plan_block(plan, options, machine);
 	decide_supervision(plan, options);
+	note_children(plan);
 	if (options->cpu >= 0)
 		plan_pin(plan, "cpu", "option --cpu", "%d", plan->cpu);
 }
