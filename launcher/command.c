@@ -84,8 +84,7 @@ static int interpreter_missing(const char *script, const struct shebang *line, i
 	size_t length = strlen(name);
 
 	if (length && name[length - 1] == '\r')
-		warn("cannot execute '%s': its '#!' line ends in a carriage return (DOS "
-		     "line ends)",
+		warn("cannot execute '%s': its '#!' line ends in a carriage return (DOS line ends)",
 			script);
 	else if (error == ENOENT)
 		warn("cannot execute '%s': its interpreter '%s' does not exist", script,
@@ -181,8 +180,7 @@ static int resolve_scripts(struct command *command, const char *search_path)
 		if (!script)
 			break;
 		if (++command->scripts > SHEBANG_DEPTH) {
-			warn("cannot execute '%s': more than %d scripts interpret one "
-			     "another",
+			warn("cannot execute '%s': more than %d scripts interpret one another",
 				command->file, SHEBANG_DEPTH);
 			return STATUS_CANNOT_EXECUTE;
 		}

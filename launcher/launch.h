@@ -1,20 +1,16 @@
 /* Doing what a plan says: one straight list of irreversible steps that ends in execve.
  *
- * The order, with the places where the other parts plug in:
- *
  *   1. affinity, resource limits
- *   2. keep_start()    the RUN directory and its helper  (plan->run)
- *   3. personality, set and read back                    (plan->place ==
- * PLACE_PERSONALITY)
- *   4. place_prepare() the helper that moves the program (plan->place == PLACE_MOVE);
- *                      made before the filter, which would ask the supervisor about it
- *   5. supervise_start()  helper and seccomp filter      (plan->seeded, plan->run, a
- * rule)
+ *   2. keep_start()       the RUN directory and its helper      where the run is kept
+ *   3. personality, set and read back                           PLACE_PERSONALITY
+ *   4. place_prepare()    the helper that moves the program     PLACE_MOVE
+ *                         (before the filter, which would ask the supervisor about it)
+ *   5. supervise_start()  helper and seccomp filter             seed, clock, kept run
  *   6. execve, exactly once and in this process: the pid stays, gdb's exec-wrapper counts
  *   7. only if that failed: one message that says why
  *
- * Steps 2, 4 and 5 are skipped in a plain run, which then never forks. A hook returns 0,
- * or an exit status after its own message. */
+ * Steps 2, 4 and 5 do nothing in a plain run, which then never forks. A step returns 0, or
+ * an exit status after its own message. */
 #ifndef LAUNCHER_LAUNCH_H
 #define LAUNCHER_LAUNCH_H
 

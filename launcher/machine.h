@@ -16,7 +16,7 @@ struct machine {
 	bool privileged;       /* root: file capabilities add nothing */
 	struct place_facts place; /* read by whoever may need to move the program */
 	int first_cpu; /* the lowest CPU that this process may use; read by decide() */
-	bool persona_refused;  /* asking for ADDR_NO_RANDOMIZE fails (a container) */
+	bool persona_refused; /* asking for ADDR_NO_RANDOMIZE fails (a container) */
 };
 
 /* Reads the facts. Tries the personality and puts it back, because that is the only way

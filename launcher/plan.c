@@ -72,8 +72,7 @@ static void decide_command(
 	strv_copy(&plan->argv, command->argv.items);
 	if (plan->exec[0] != '/')
 		plan_warn(plan,
-			"the working directory is gone: '%s' is executed by a relative "
-			"path",
+			"the working directory is gone: '%s' is executed by a relative path",
 			plan->exec);
 	plan_pin(plan, "program", command->scripts ? "its '#!' line" : "default", "%s",
 		plan->exec);
@@ -103,9 +102,8 @@ static void choose_place(struct plan *plan, const struct options *options,
 		return;
 	if (command->privilege) {
 		cause = xasprintf(
-			"'%s' has privileges (%s) and the kernel randomises it: "
-			"run a copy without them, or start stablerun under "
-			"'setpriv --no-new-privs'",
+			"'%s' has privileges (%s) and the kernel randomises it: run a "
+			"copy without them, or start stablerun under 'setpriv --no-new-privs'",
 			plan->exec, command->privilege);
 		give_up(plan, options, cause);
 		return;
@@ -165,14 +163,12 @@ static void decide_supervision(struct plan *plan, const struct options *options)
 
 	if (plan->seeded)
 		plan_pin(plan, "randomness", options->seeded ? "option --seed" : rule,
-			"seed %llu: NOT RANDOM. Keys, tokens and passwords made in this "
-			"run "
+			"seed %llu: NOT RANDOM. Keys, tokens and passwords made in this run "
 			"are NOT SECRET",
 			(unsigned long long)plan->seed);
 	if (plan->clock_ms)
 		plan_pin(plan, "clock", options->clock_given ? "option --clock" : rule,
-			"CLOCK_MONOTONIC stands still for the first %u ms of each "
-			"program, "
+			"CLOCK_MONOTONIC stands still for the first %u ms of each program, "
 			"and timeouts end early meanwhile",
 			plan->clock_ms);
 }

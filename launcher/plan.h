@@ -63,8 +63,8 @@ struct plan {
 		clock_ms; /* how long each program's CLOCK_MONOTONIC stands still, or 0 */
 	char *rule;	  /* the rule's name, or NULL */
 	struct strv collect; /* a kept run gathers these files, see launcher/rules.h */
-	char *run;	  /* the RUN directory to keep, or NULL */
-	bool force;	  /* an existing one may be replaced */
+	char *run;	     /* the RUN directory to keep, or NULL */
+	bool force;	     /* an existing one may be replaced */
 
 	/* What to tell. */
 	struct pin *pins;

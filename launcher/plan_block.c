@@ -74,9 +74,19 @@ static rlim_t stack_for(size_t bytes, rlim_t hard)
 	return soft < hard ? soft : hard;
 }
 
-static void pin_stack(struct plan *plan, rlim_t hard, size_t bytes)
+/* A limit in words. Returns owned. */
+static char *describe_limit(rlim_t limit)
 {
-	rlim_t soft = stack_for(bytes, hard);
+	if (limit == RLIM_INFINITY)
+		return xstrdup("unlimited");
+	if (limit % mebibyte)
+		return xasprintf("%llu bytes", (unsigned long long)limit);
+	return xasprintf("%llu MiB", (unsigned long long)(limit / mebibyte));
+}
+
+static void pin_stack(struct plan *plan, const struct rlimit *caller, size_t bytes)
+{
+	rlim_t hard = caller->rlim_max, soft = stack_for(bytes, hard);
 	const char *source = "default";
 
 	if (soft == hard && hard < usual_stack) {
@@ -88,20 +98,20 @@ static void pin_stack(struct plan *plan, rlim_t hard, size_t bytes)
 	} else if (soft != usual_stack) {
 		source = "size of arguments and environment";
 		plan_warn(plan,
-			"arguments and environment take %zu bytes, which need a stack "
-			"limit "
-			"of %llu MiB: addresses can differ from runs under the usual 8 "
-			"MiB",
+			"arguments and environment take %zu bytes, which need a stack limit "
+			"of %llu MiB: addresses can differ from runs under the usual 8 MiB",
 			bytes, (unsigned long long)(soft / mebibyte));
 	}
 	plan->limits[plan->limit_count++] = (struct plan_limit){
 		.resource = RLIMIT_STACK, .name = "stack", .limit = {soft, hard}};
-	if (soft % mebibyte)
-		plan_pin(plan, "stack limit", source, "%llu bytes",
-			(unsigned long long)soft);
+	cleanup_free char *value = describe_limit(soft);
+	cleanup_free char *theirs = describe_limit(caller->rlim_cur);
+	/* Who set more may have had a deep recursion in mind. */
+	if (caller->rlim_cur > soft)
+		plan_pin(plan, "stack limit", source, "%s (the caller's: %s)", value,
+			theirs);
 	else
-		plan_pin(plan, "stack limit", source, "%llu MiB",
-			(unsigned long long)(soft / mebibyte));
+		plan_pin(plan, "stack limit", source, "%s", value);
 }
 
 /* Adds the pad at envp[0]. A second, empty variable makes the number of words on the
@@ -129,8 +139,7 @@ static size_t add_pad(struct plan *plan, rlim_t hard)
 		hard < least_padded_stack
 			? "the stack is not padded, its hard limit is too low: stack "
 			  "addresses follow the size of the environment"
-			: "the stack is not padded, arguments and environment are too "
-			  "large: "
+			: "the stack is not padded, arguments and environment are too large: "
 			  "stack addresses follow their size");
 	return 0;
 }
@@ -143,8 +152,7 @@ void plan_block(
 
 	if (options->env == ENV_KEEP) {
 		plan_pin(plan, "environment", sources[ENV_KEEP],
-			"%zu variables as they are, not padded: stack addresses follow "
-			"them",
+			"%zu variables as they are, not padded: stack addresses follow them",
 			plan->envp.count);
 	} else {
 		environment_sort(&plan->envp);
@@ -157,5 +165,5 @@ void plan_block(
 
 		bytes = block.string_bytes + 8 * block.pointers;
 	}
-	pin_stack(plan, hard, bytes);
+	pin_stack(plan, &machine->stack, bytes);
 }

@@ -77,6 +77,13 @@ small() (
 )
 check "plan: low hard limit" small
 
+# A program that counts on a deep stack: what it does not get is said.
+deep() (
+	ulimit -Ss unlimited
+	"$stablerun" --plan -- true | grep -q "8 MiB (the caller's: unlimited) *default"
+)
+check "plan: unlimited stack" deep
+
 # The text has every pin of the JSON, and runs nothing.
 text() {
 	"$stablerun" --plan --cpu=0 -- sh -c ': >ran' >text || return 1
