@@ -83,13 +83,15 @@ static void add_fill(struct place_calls *calls, uint64_t start, uint64_t end)
 static void add_fills(struct place_calls *calls, const struct place_layout *layout)
 {
 	const struct place_range *kernel = &layout->parts[PLACE_KERNEL];
+	uint64_t hole = layout->fill_end, hole_end = layout->fill_end;
 
-	if (!kernel->sealed || kernel->end <= layout->ceiling) {
-		add_fill(calls, layout->ceiling, layout->fill_end);
-		return;
+	if (kernel->sealed && kernel->start < hole) {
+		hole = kernel->start;
+		hole_end = kernel->end > layout->ceiling ? kernel->end : layout->ceiling;
 	}
-	add_fill(calls, layout->ceiling, kernel->start);
-	add_fill(calls, kernel->end, layout->fill_end);
+	add_fill(calls, layout->room_start, layout->room_end);
+	add_fill(calls, layout->ceiling, hole);
+	add_fill(calls, hole_end, layout->fill_end);
 }
 
 /* The random gap may have made the stack a little longer than it would have been. */

@@ -136,10 +136,13 @@ static void choose_places(
 					     : program->alignment);
 		top = new_start(&parts[first]);
 	}
-	if (sealed)
+	put_below(&parts[PLACE_KERNEL], top, PAGE);
+	if (sealed) {
+		layout->room_start = new_start(&parts[PLACE_KERNEL]);
+		layout->room_end = top;
 		parts[PLACE_KERNEL].sealed = true;
-	else
-		put_below(&parts[PLACE_KERNEL], top, PAGE);
+		parts[PLACE_KERNEL].shift = 0;
+	}
 	put_below(&parts[PLACE_TOP], PLACE_STACK_TOP, PAGE);
 
 	/* Since Linux 6.15 the heap of a static-PIE is where a program with an
@@ -223,6 +226,8 @@ static const char *check_places(struct place_layout *layout)
 			continue;
 		if (!part->sealed &&
 			overlap(layout->ceiling, layout->fill_end, start, end))
+			return no_room;
+		if (overlap(layout->room_start, layout->room_end, start, end))
 			return no_room;
 		for (int j = 0; j < PLACE_PARTS; j++) {
 			const struct place_range *other = &layout->parts[j];

@@ -49,6 +49,9 @@ struct place_layout {
 	bool hop; /* old and new places overlap: all goes by way of `hop_shift` */
 	uint64_t hop_shift[PLACE_PARTS];
 	uint64_t ceiling, fill_end;
+	/* What is sealed leaves its room below the ceiling free, which is filled as well,
+	 * so that all others are where they would be. */
+	uint64_t room_start, room_end;
 	uint64_t brk;  /* where the heap will begin */
 	uint64_t page; /* PLACE_PAGE_ROOM free bytes, for the calls */
 };

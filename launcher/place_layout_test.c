@@ -301,10 +301,16 @@ static void test_sealed(void)
 		CHECK(!place(&maps, &brk, &layout, &image, true));
 		CHECK(exactly(&maps, image.vdso, 2 * PAGE));
 		CHECK(place_layout_shift(&layout, image.vdso) == image.vdso);
-		/* The fill lies around it without a hole. */
+		/* The fill lies around it without a hole, and where it would have been.
+		 */
 		uint64_t low = image.vdso - 6 * PAGE, high = image.vdso + 2 * PAGE;
 		CHECK(exactly(&maps, PLACE_CEILING, low - PLACE_CEILING));
 		CHECK(exactly(&maps, high, PLACE_FILL_END - high));
+		make_image(&image, &shapes[i], &draws[1]);
+		CHECK(!place(&maps, &brk, &layout, &image, false));
+		uint64_t room = place_layout_shift(&layout, image.vdso) - 6 * PAGE;
+		CHECK(!place(&maps, &brk, &layout, &image, true));
+		CHECK(exactly(&maps, room, 8 * PAGE));
 	}
 }
 

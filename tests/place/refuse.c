@@ -3,9 +3,8 @@
  *
  *     refuse [CALL...] [--] COMMAND [ARG...]
  *
- * CALL adds refusals: `ptrace`, `mremap-vdso` (moving what
- * has the vdso's size: what a kernel answers that has sealed the vdso), `mremap` (all of
- * it), `prctl-mm` (PR_SET_MM). */
+ * CALL adds refusals: `ptrace`, `prctl-mm` (PR_SET_MM), `mremap` (all of it) and
+ * `mremap-to=ADDRESS` (moving something there). */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -13,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -85,8 +85,9 @@ static bool refuse_more(const char *call)
 		refuse_call(SYS_ptrace);
 	else if (!strcmp(call, "mremap"))
 		refuse_call(SYS_mremap);
-	else if (!strcmp(call, "mremap-vdso"))
-		refuse_argument(SYS_mremap, 1, 0x2000);
+	else if (!strncmp(call, "mremap-to=", strlen("mremap-to=")))
+		refuse_argument(SYS_mremap, 4,
+			(unsigned)strtoull(strchr(call, '=') + 1, NULL, 16));
 	else if (!strcmp(call, "prctl-mm"))
 		refuse_argument(SYS_prctl, 0, PR_SET_MM);
 	else
