@@ -6,7 +6,7 @@ ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
 	options.o perfdata.o perfmap.o profile.o select.o spans.o symbols.o tally.o text.o \
 	unpack.o warnings.o xz.o)
 # The launcher's parts that are meant for others: messages, memory, reading a RUN.
-ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o run_json.o strv.o)
+ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o run_json.o run_wait.o strv.o)
 ANNOTATE_LIBS := -lcapstone -ldw -lelf -llzma -lzstd -ljansson -ldl
 
 $(O)/obj/annotate/%.o: CPPFLAGS += -DVERSION='"$(VERSION)"'

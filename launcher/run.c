@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,7 +111,7 @@ static int make_temporary(struct run_writer *writer, char *message)
 	for (int i = 0; i < TRIES; i++) {
 		free(writer->temporary);
 		writer->temporary =
-			xasprintf(".%.200s.%d-%d", writer->name, (int)getpid(), i);
+			xasprintf(RUN_TEMPORARY "%d-%d", writer->name, (int)getpid(), i);
 		/* 0700: environments hold secrets, and code does too. */
 		if (mkdirat(writer->parent, writer->temporary, 0700) == 0)
 			break;
@@ -125,6 +126,8 @@ static int make_temporary(struct run_writer *writer, char *message)
 	if (writer->directory < 0)
 		return failed(
 			message, "cannot create '%s': %s", writer->path, strerror(errno));
+	/* Says that somebody is at work here, see run_wait.c. */
+	flock(writer->directory, LOCK_EX | LOCK_NB);
 	writer->temporary_path =
 		xasprintf("%.*s%s", (int)(base_name(writer->path) - writer->path),
 			writer->path, writer->temporary);

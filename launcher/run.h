@@ -18,6 +18,9 @@
 
 #include "launcher/strv.h"
 
+/* The hidden sibling of the RUN called %.200s, up to the pid of its maker. */
+#define RUN_TEMPORARY ".%.200s."
+
 enum {
 	RUN_SCHEMA = 1,
 	RUN_MESSAGE = 512,
@@ -122,6 +125,10 @@ struct run {
  * file, the place and the cause; then nothing is to be closed. */
 int run_open(struct run *run, const char *path, char message[RUN_MESSAGE]);
 void run_close(struct run *run);
+
+/* A helper completes a RUN after its program has ended, and `stablerun -o R -- x; stablerun
+ * show R` is to see it: waits (run_wait.c) for a helper that is about to make `path`. */
+void run_wait(const char *path);
 
 /* run.json's text in memory, as run_open() reads it. `name` stands in messages. */
 int run_info_parse(struct run_info *info, const char *text, size_t size, const char *name,

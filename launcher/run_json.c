@@ -485,6 +485,7 @@ int run_info_parse(struct run_info *info, const char *text, size_t size, const c
 
 int run_open(struct run *run, const char *path, char message[RUN_MESSAGE])
 {
+	run_wait(path);
 	cleanup_fd int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t size = 0;
 
