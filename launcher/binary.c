@@ -74,15 +74,24 @@ static char *explain_type(unsigned type)
 	}
 }
 
+static bool read_segment(const struct image *image, const Elf64_Ehdr *header,
+	unsigned index, Elf64_Phdr *segment)
+{
+	uint64_t offset;
+
+	return !__builtin_add_overflow(
+		       header->e_phoff, (uint64_t)index * sizeof(*segment), &offset) &&
+	       image_read(image, offset, segment, sizeof(*segment));
+}
+
 /* A path that a file names in its PT_INTERP. Returns owned, or NULL where there is none.
  */
 static char *elf_interpreter(const struct image *image, const Elf64_Ehdr *header)
 {
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr segment;
-		uint64_t offset = header->e_phoff + (uint64_t)i * sizeof(segment);
 
-		if (!image_read(image, offset, &segment, sizeof(segment)))
+		if (!read_segment(image, header, i, &segment))
 			return NULL;
 		if (segment.p_type != PT_INTERP)
 			continue;
@@ -119,11 +128,9 @@ static char *explain_elf(const struct image *image)
 	if (header.e_phentsize != sizeof(Elf64_Phdr) || !header.e_phnum)
 		return xstrdup("it is an ELF file without program headers");
 	Elf64_Phdr last;
-	uint64_t offset =
-		header.e_phoff + (uint64_t)(header.e_phnum - 1) * sizeof(Elf64_Phdr);
-	if (!image_read(image, offset, &last, sizeof(last)))
-		return xasprintf("it is a truncated ELF file: program headers at %#llx, "
-				 "file ends at %#zx",
+	if (!read_segment(image, &header, header.e_phnum - 1U, &last))
+		return xasprintf(
+			"it is a truncated ELF file: program headers at %#llx, file ends at %#zx",
 			(unsigned long long)header.e_phoff, image->size);
 	return NULL;
 }

@@ -77,11 +77,12 @@ $(O)/stablerun: $(LAUNCHER_OBJECTS)
 PROGRAMS += $(O)/stablerun
 
 # Unit tests: each its own objects and what it tests.
-LAUNCHER_TESTS := $(addprefix $(O)/launcher/, environment_test pad_test \
+LAUNCHER_TESTS := $(addprefix $(O)/launcher/, binary_test environment_test pad_test \
 	place_elf_test place_layout_test place_maps_test place_stack_test seed_test \
 	shebang_test)
 TEST_PROGRAMS += $(LAUNCHER_TESTS)
 
+$(O)/launcher/binary_test: $(addprefix $(O)/launcher/, binary_test.o binary.o base.o)
 $(O)/launcher/environment_test: $(addprefix $(O)/launcher/, \
 	environment_test.o environment.o strv.o base.o)
 $(O)/launcher/pad_test: $(addprefix $(O)/launcher/, pad_test.o pad.o base.o)
