@@ -1,50 +1,27 @@
 /* What the supervisor answers: a row for each system call, and a function. */
-#include <asm/prctl.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "launcher/answer.h"
 #include "launcher/base.h"
 #include "launcher/filter.h"
 #include "launcher/place.h"
 #include "launcher/supervisor.h"
 
-/* One request, as the functions see it. */
-struct question {
-	struct supervisor *supervisor;
-	struct task *task;
-	uint64_t id;
-	const uint64_t *arguments;
-	struct answer *answer;
-};
-
-static void answer_value(const struct question *question, int64_t value)
-{
-	question->answer->kind = ANSWER_VALUE;
-	question->answer->value = value;
-}
-
 /* ---- threads, processes, images ---- */
-
-static void expect(const struct question *question, uint64_t flags, uint64_t tid_address)
-{
-	tasks_expect(&question->supervisor->tasks, question->task, flags & CLONE_THREAD,
-		flags & CLONE_PARENT_SETTID ? tid_address : 0);
-}
 
 static void on_clone(const struct question *question)
 {
-	expect(question, question->arguments[0], question->arguments[2]);
+	tasks_expect(&question->supervisor->tasks, question->task, question->arguments[0],
+		question->arguments[2]);
 }
 
 static void on_clone3(const struct question *question)
@@ -55,12 +32,18 @@ static void on_clone3(const struct question *question)
 		process_read(question->task->process, question->arguments[0], &arguments,
 			CLONE_ARGS_SIZE_VER0) != CLONE_ARGS_SIZE_VER0)
 		return;
-	expect(question, arguments.flags, arguments.parent_tid);
+	tasks_expect(&question->supervisor->tasks, question->task, arguments.flags,
+		arguments.parent_tid);
 }
 
 static void on_fork(const struct question *question)
 {
-	expect(question, 0, 0);
+	tasks_expect(&question->supervisor->tasks, question->task, 0, 0);
+}
+
+static void on_vfork(const struct question *question)
+{
+	tasks_expect(&question->supervisor->tasks, question->task, CLONE_VM, 0);
 }
 
 static void on_exec(const struct question *question)
@@ -70,6 +53,9 @@ static void on_exec(const struct question *question)
 	/* It may fail; whether it did shows in image_check(). */
 	process->executing = true;
 	process->executing_key = question->task->key;
+	/* Code that a child has as a copy is its parent's. */
+	if (process->images)
+		kept_going(question->supervisor, process, 0, UINT64_MAX, CODE_EXECUTED);
 	/* The program itself has its helper already. An execve that cannot be followed
 	 * (who is debugged, say) is simply let through. */
 	if (question->supervisor->job->place &&
@@ -89,164 +75,44 @@ static void on_brk(const struct question *question)
 		on_start(question);
 }
 
-static void on_exit_thread(const struct question *question)
+/* Dynamic programs have their libraries by now. */
+static void on_set_fs(const struct question *question)
 {
-	tasks_end_thread(&question->supervisor->tasks, question->task);
+	struct process *process = question->task->process;
+
+	on_start(question);
+	if (process->started && !process->linked) {
+		process->linked = true;
+		kept_image(question->supervisor, process);
+	}
 }
 
 static void on_exit_group(const struct question *question)
 {
-	tasks_end_process(&question->supervisor->tasks, question->task->process);
+	struct process *process = question->task->process;
+	int status = (int)question->arguments[0] & 0xff;
+
+	tasks_end_process(&question->supervisor->tasks, process);
+	kept_ending(question->supervisor, process, W_EXITCODE(status, 0));
 }
 
-/* ---- randomness ---- */
-
-/* Flags that the kernel answers with EINVAL (drivers/char/random.c). */
-static bool is_refused(uint64_t flags)
+static bool is_last_thread(pid_t pid)
 {
-	uint64_t both = GRND_RANDOM | GRND_INSECURE;
-
-	return flags & ~(both | GRND_NONBLOCK) || (flags & both) == both;
-}
-
-static void on_getrandom(const struct question *question)
-{
-	enum { CHUNK = 16 << 10, MOST = 0x7ffff000 };
-	uint64_t address = question->arguments[0], size = question->arguments[1];
-	struct task *task = question->task;
-	uint8_t bytes[CHUNK];
-	uint64_t done = 0;
-
-	if (is_refused(question->arguments[2]))
-		return;
-	size = size > MOST ? MOST : size;
-	if (!answer_awaited(question->supervisor, question->id)) {
-		question->answer->kind = ANSWER_NONE;
-		return;
-	}
-	while (done < size) {
-		size_t part = size - done < CHUNK ? size - done : CHUNK;
-		seed_bytes(&task->key, SEED_GETRANDOM, 0, task->drawn, bytes, part);
-		ssize_t written =
-			process_write(task->process, address + done, bytes, part);
-		if (written <= 0)
-			break;
-		task->drawn += (uint64_t)written;
-		done += (uint64_t)written;
-	}
-	if (done || !size) {
-		answer_value(question, (int64_t)done);
-	} else if (errno == EFAULT) {
-		answer_value(question, -EFAULT);
-	} else {
-		supervisor_warn_memory(question->supervisor, task->process);
-	}
-}
-
-enum {
-	PATH_SIZE = 4096,
-	/* Documentation/admin-guide/devices.txt: 1:8 random, 1:9 urandom. */
-	MEMORY_MAJOR = 1,
-	RANDOM_MINOR = 8,
-	URANDOM_MINOR = 9,
-};
-
-/* Reads a string a page at a time, as pages behind its end may be missing. */
-static bool read_path(struct process *process, uint64_t address, char path[PATH_SIZE])
-{
-	size_t used = 0;
-
-	while (used < PATH_SIZE) {
-		size_t part = PATH_SIZE - (address + used) % PATH_SIZE;
-		part = part < PATH_SIZE - used ? part : PATH_SIZE - used;
-		ssize_t size = process_read(process, address + used, path + used, part);
-		if (size <= 0)
-			return false;
-		if (memchr(path + used, '\0', (size_t)size))
-			return true;
-		used += (size_t)size;
-	}
-	return false;
-}
-
-/* Only a path that ends like one of the devices' is looked at more closely. */
-static bool looks_random(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	return !strcmp(name, "urandom") || !strcmp(name, "random");
-}
-
-/* The name as the caller sees it: under its root, from its directory. */
-static bool is_device(const struct question *question, int directory, const char *path)
-{
-	char full[PATH_SIZE + 64];
+	char path[64];
 	struct stat status;
-	int pid = (int)question->task->tid;
 
-	if (*path == '/')
-		snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path);
-	else if (directory == AT_FDCWD)
-		snprintf(full, sizeof(full), "/proc/%d/cwd/%s", pid, path);
+	/* A link for the directory, one for its parent, and one for each thread
+	 * (fs/proc/base.c, proc_task_getattr). */
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return !stat(path, &status) && status.st_nlink == 3;
+}
+
+static void on_exit(const struct question *question)
+{
+	if (is_last_thread(question->task->tid))
+		on_exit_group(question);
 	else
-		snprintf(full, sizeof(full), "/proc/%d/fd/%d/%s", pid, directory, path);
-	return !stat(full, &status) && S_ISCHR(status.st_mode) &&
-	       major(status.st_rdev) == MEMORY_MAJOR &&
-	       (minor(status.st_rdev) == RANDOM_MINOR ||
-		       minor(status.st_rdev) == URANDOM_MINOR);
-}
-
-static void open_path(
-	const struct question *question, int directory, uint64_t address, uint64_t flags)
-{
-	struct supervisor *supervisor = question->supervisor;
-	struct task *task = question->task;
-	char path[PATH_SIZE];
-	int writer;
-
-	/* Who writes to the device gets the device. */
-	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_PATH | O_DIRECTORY | O_CREAT))
-		return;
-	if (!read_path(task->process, address, path) || !looks_random(path) ||
-		!is_device(question, directory, path))
-		return;
-	int reader =
-		devices_open(&supervisor->devices, &task->key, task->devices++, &writer);
-	if (reader < 0) {
-		supervisor_warn(supervisor, "'%s' of process %d is not seeded: %s", path,
-			(int)task->process->pid, strerror(errno));
-		return;
-	}
-	watchdog_adopt(&supervisor->watchdog, writer);
-	question->answer->kind = ANSWER_OPEN;
-	question->answer->descriptor = reader;
-	question->answer->close_on_exec = flags & O_CLOEXEC;
-}
-
-static void on_open(const struct question *question)
-{
-	open_path(question, AT_FDCWD, question->arguments[0], question->arguments[1]);
-}
-
-static void on_openat(const struct question *question)
-{
-	open_path(question, (int)question->arguments[0], question->arguments[1],
-		question->arguments[2]);
-}
-
-static void on_openat2(const struct question *question)
-{
-	struct open_how how;
-
-	/* Its ways of resolving are the kernel's; none of them is needed for a device. */
-	if (question->arguments[3] < sizeof(how) ||
-		process_read(question->task->process, question->arguments[2], &how,
-			sizeof(how)) != sizeof(how) ||
-		how.resolve)
-		return;
-	open_path(
-		question, (int)question->arguments[0], question->arguments[1], how.flags);
+		tasks_end_thread(&question->supervisor->tasks, question->task);
 }
 
 /* ---- the table ---- */
@@ -258,18 +124,32 @@ static const struct row {
 	{SYS_clone, on_clone},
 	{SYS_clone3, on_clone3},
 	{SYS_fork, on_fork},
-	{SYS_vfork, on_fork},
+	{SYS_vfork, on_vfork},
 	{SYS_execve, on_exec},
 	{SYS_execveat, on_exec},
-	{SYS_exit, on_exit_thread},
+	{SYS_exit, on_exit},
 	{SYS_exit_group, on_exit_group},
 	{SYS_brk, on_brk},
-	{SYS_arch_prctl, on_start},
-	{SYS_getrandom, on_getrandom},
-	{SYS_open, on_open},
-	{SYS_openat, on_openat},
-	{SYS_openat2, on_openat2},
+	{SYS_arch_prctl, on_set_fs},
+	{SYS_getrandom, answer_getrandom},
+	{SYS_open, answer_open},
+	{SYS_openat, answer_openat},
+	{SYS_openat2, answer_openat2},
+	{SYS_munmap, answer_munmap},
+	{SYS_mremap, answer_mremap},
+	{SYS_shmdt, answer_shmdt},
+	{SYS_mprotect, answer_mprotect},
+	{SYS_pkey_mprotect, answer_mprotect},
+	{SYS_mmap, answer_mmap},
+	{SYS_shmat, answer_shmat},
+	{SYS_madvise, answer_madvise},
 };
+
+void answer_value(const struct question *question, int64_t value)
+{
+	question->answer->kind = ANSWER_VALUE;
+	question->answer->value = value;
+}
 
 bool answer_awaited(const struct supervisor *supervisor, uint64_t id)
 {

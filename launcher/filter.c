@@ -34,10 +34,10 @@ static const struct row {
 	uint32_t value;
 } rows[] = {
 	/* Who is who: each new thread, process and image, before it is there. */
-	{SYS_clone, FILTER_SEED, ALWAYS, 0, 0},
-	{SYS_clone3, FILTER_SEED, ALWAYS, 0, 0},
-	{SYS_fork, FILTER_SEED, ALWAYS, 0, 0},
-	{SYS_vfork, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_clone, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_clone3, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_fork, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_vfork, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
 	{SYS_execve, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
 	{SYS_execveat, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
 	{SYS_exit, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},

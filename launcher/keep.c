@@ -8,6 +8,7 @@
 #include "launcher/keep.h"
 
 #include "launcher/base.h"
+#include "launcher/detach.h"
 #include "launcher/options.h"
 #include "launcher/plan.h"
 #include "launcher/run.h"
@@ -15,11 +16,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,45 +64,14 @@ void keep_note_plan(struct run_info *info, const struct plan *plan)
 	info->start = run_clock_now();
 }
 
-/* Everything but stderr and what the helper works with: a pipe that it held would keep
- * its reader waiting. */
-static void close_others(const int *kept, size_t count)
-{
-	unsigned next = 0;
-
-	/* `kept` is sorted. */
-	for (size_t i = 0; i < count; i++) {
-		if ((unsigned)kept[i] > next)
-			syscall(SYS_close_range, next, (unsigned)kept[i] - 1, 0);
-		next = (unsigned)kept[i] + 1;
-	}
-	syscall(SYS_close_range, next, ~0u, 0);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-	return *(const int *)left - *(const int *)right;
-}
-
 static void helper_detach(
 	const struct run_writer *writer, const struct watch *watch, int gate)
 {
 	int kept[] = {STDERR_FILENO, writer->directory, writer->parent, watch->pidfd,
 		watch->stat, gate};
 
-	setsid();
-	qsort(kept, ARRAY_SIZE(kept), sizeof(kept[0]), compare_numbers);
-	close_others(kept, ARRAY_SIZE(kept));
-	/* Descriptors 0 and 1 must not become files of the RUN by chance. */
-	open("/dev/null", O_RDWR);
-	open("/dev/null", O_RDWR);
-	/* A full disk or limit is an error to report, and nobody else's signal ends us
-	 * before the RUN is whole. */
-	signal(SIGXFSZ, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
+	detach_session();
+	detach_descriptors(kept, ARRAY_SIZE(kept));
 }
 
 /* Waits for the exec, or for stablerun's end without one: then it still has the name it
@@ -118,14 +86,19 @@ static bool wait_for_exec(int gate, const struct watch *watch)
 	       !strstr(text, name_until_exec);
 }
 
+void keep_collect(int directory, struct run_info *info, const struct plan *plan)
+{
+	info->finish = run_clock_now();
+	run_note_build_ids(info, directory, "maps.exit");
+	run_collect(directory, info, info->cwd, &plan->collect);
+}
+
 static void finish(
 	struct run_writer *writer, struct run_info *info, const struct plan *plan)
 {
 	char message[RUN_MESSAGE];
 
-	info->finish = run_clock_now();
-	run_note_build_ids(info, writer->directory, "maps.exit");
-	run_collect(writer->directory, info, info->cwd, &plan->collect);
+	keep_collect(writer->directory, info, plan);
 	if (run_finish(writer, info, message) < 0)
 		warn("%s", message);
 }
@@ -180,24 +153,23 @@ static int start_helper(
 	return 0;
 }
 
-int keep_start(const struct plan *plan)
+int keep_begin(struct run_writer *writer, struct run_info *info, const struct plan *plan)
 {
-	struct run_writer writer;
-	struct run_info info = {0};
 	char message[RUN_MESSAGE];
 
-	if (!plan->run)
-		return 0;
-	if (run_begin(&writer, plan->run, plan->file, plan->force, message) < 0) {
+	if (run_begin(writer, plan->run, plan->file, plan->force, message) < 0) {
 		warn("%s", message);
 		return STATUS_TROUBLE;
 	}
-	keep_note_plan(&info, plan);
-	if (start_helper(&writer, &info, plan) < 0) {
-		warn("cannot start the helper that keeps the run: %s", strerror(errno));
-		run_abandon(&writer);
-		return STATUS_TROUBLE;
-	}
-	/* writer and info live on in the helper; execve releases them here. */
+	keep_note_plan(info, plan);
 	return 0;
+}
+
+int keep_watch(struct run_writer *writer, struct run_info *info, const struct plan *plan)
+{
+	if (start_helper(writer, info, plan) == 0)
+		return 0;
+	warn("cannot start the helper that keeps the run: %s", strerror(errno));
+	run_abandon(writer);
+	return STATUS_TROUBLE;
 }

@@ -11,7 +11,6 @@
 
 #include "launcher/base.h"
 #include "launcher/binary.h"
-#include "launcher/keep.h"
 #include "launcher/options.h"
 #include "launcher/place.h"
 #include "launcher/plan.h"
@@ -100,7 +99,6 @@ int launch(const struct plan *plan)
 	static int (*const steps[])(const struct plan *) = {
 		set_cpu,
 		set_limits,
-		keep_start,
 		set_persona,
 		prepare_move,
 		supervise_start,

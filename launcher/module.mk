@@ -50,10 +50,18 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 # Supervision
 LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	answer.o \
+	answer_code.o \
+	answer_random.o \
+	codeelf.o \
+	codekeep.o \
+	codesym.o \
+	detach.o \
 	device.o \
 	filter.o \
 	image.o \
+	kept.o \
 	passing.o \
+	region.o \
 	seed.o \
 	supervise.o \
 	supervisor.o \
@@ -61,7 +69,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	vdso.o \
 	watchdog.o \
 )
-LAUNCHER_LIBS := -ljansson -linih
+LAUNCHER_LIBS := -ljansson -lelf -lz -linih
 
 # The sanitizers' runtimes cannot be linked statically.
 ifndef SAN

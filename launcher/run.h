@@ -55,6 +55,15 @@ struct run_clock {
 	uint64_t monotonic;
 };
 
+/* A range whose bytes are kept in code.elf, or another process' file. */
+struct run_code {
+	pid_t pid;
+	uint64_t address;
+	uint64_t size;
+	char *fate;    /* "live at exit", "unmapped", … */
+	uint64_t time; /* CLOCK_MONOTONIC, ns, when the bytes were copied */
+};
+
 enum run_end {
 	RUN_END_UNKNOWN, /* `end_unknown` says why */
 	RUN_END_EXITED,	 /* `status` */
@@ -92,6 +101,8 @@ struct run_info {
 	struct run_clock start;
 	struct run_clock finish;
 	uint64_t lost_samples;
+	struct run_code *code; /* what code.elf holds, by process and address */
+	size_t code_count;
 	struct strv
 		lost_code; /* a sentence for each piece of code that could not be kept */
 	struct strv notes; /* anything else that a reader has to know */
@@ -110,6 +121,8 @@ void run_pairs_set(struct run_pairs *pairs, const char *name, const char *value)
 const char *run_pairs_get(const struct run_pairs *pairs, const char *name);
 void run_limit_add(struct run_info *info, const char *name, uint64_t soft, uint64_t hard);
 void run_pid_add(struct run_info *info, pid_t pid); /* once, however often it is called */
+struct run_code *run_code_add(struct run_info *info, pid_t pid, uint64_t address,
+	uint64_t size, const char *fate, uint64_t time); /* valid until the next */
 void run_pin_add(
 	struct run_info *info, const char *name, const char *value, const char *source);
 

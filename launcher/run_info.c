@@ -65,6 +65,18 @@ void run_pin_add(
 		.source = xstrdup(source)};
 }
 
+struct run_code *run_code_add(struct run_info *info, pid_t pid, uint64_t address,
+	uint64_t size, const char *fate, uint64_t time)
+{
+	/* Room for a power of two: there may be thousands. */
+	if (!(info->code_count & (info->code_count - 1)))
+		info->code = xreallocarray(info->code,
+			info->code_count ? info->code_count * 2 : 1, sizeof(*info->code));
+	struct run_code *code = &info->code[info->code_count++];
+	*code = (struct run_code){pid, address, size, xstrdup(fate), time};
+	return code;
+}
+
 void run_limit_add(struct run_info *info, const char *name, uint64_t soft, uint64_t hard)
 {
 	info->limits =
@@ -91,6 +103,9 @@ void run_info_release(struct run_info *info)
 	for (size_t i = 0; i < info->limit_count; i++)
 		free(info->limits[i].name);
 	free(info->limits);
+	for (size_t i = 0; i < info->code_count; i++)
+		free(info->code[i].fate);
+	free(info->code);
 	free(info->pids);
 	pairs_release(&info->auxv);
 	pairs_release(&info->build_ids);

@@ -58,6 +58,24 @@ static json_t *list_value(const struct strv *list)
 	return array;
 }
 
+static json_t *code_value(const struct run_info *info)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < info->code_count; i++) {
+		const struct run_code *code = &info->code[i];
+		char address[24];
+
+		snprintf(address, sizeof(address), "%#" PRIx64, code->address);
+		json_array_append_new(
+			array, json_pack("{s:i,s:s,s:I,s:o,s:I}", "pid", (int)code->pid,
+				       "address", address, "size", (json_int_t)code->size,
+				       "fate", text_value(code->fate), "time",
+				       (json_int_t)code->time));
+	}
+	return array;
+}
+
 static json_t *pairs_value(const struct run_pairs *pairs)
 {
 	json_t *object = json_object();
@@ -162,6 +180,7 @@ char *run_info_format(const struct run_info *info)
 	json_object_set_new(root, "clocks",
 		json_pack("{s:o,s:o}", "start", clock_value(&info->start), "end",
 			clock_value(&info->finish)));
+	json_object_set_new(root, "code", code_value(info));
 	json_object_set_new(root, "lost",
 		json_pack("{s:I,s:o}", "samples", (json_int_t)info->lost_samples, "code",
 			list_value(&info->lost_code)));
@@ -384,6 +403,31 @@ static void get_pids(struct reading *reading, const json_t *root, struct run_inf
 			(pid_t)get_number(reading, "pids", json_array_get(array, i)));
 }
 
+static void get_code(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	const json_t *array = get_kind(reading, root, "code", JSON_ARRAY);
+
+	for (size_t i = 0; i < json_array_size(array) && !reading->failed; i++) {
+		const json_t *code = json_array_get(array, i);
+		cleanup_free char *address =
+			get_text(reading, "code", json_object_get(code, "address"));
+		cleanup_free char *fate =
+			get_text(reading, "code", json_object_get(code, "fate"));
+		if (!address)
+			reading_fail(reading, "a piece of code has no address");
+		else
+			run_code_add(info,
+				(pid_t)get_number(
+					reading, "code", json_object_get(code, "pid")),
+				strtoull(address, NULL, 16),
+				get_number(
+					reading, "code", json_object_get(code, "size")),
+				fate ? fate : "",
+				get_number(
+					reading, "code", json_object_get(code, "time")));
+	}
+}
+
 static void get_scalars(
 	struct reading *reading, const json_t *root, struct run_info *info)
 {
@@ -423,6 +467,7 @@ static void get_all(struct reading *reading, const json_t *root, struct run_info
 	get_list(reading, root, "notes", &info->notes);
 	get_pids(reading, root, info);
 	get_exit(reading, root, info);
+	get_code(reading, root, info);
 	get_pins(reading, root, info);
 	get_limits(reading, root, info);
 	get_pairs(reading, root, "auxv", &info->auxv);

@@ -12,8 +12,10 @@
 #include "launcher/base.h"
 #include "launcher/filter.h"
 #include "launcher/options.h"
+#include "launcher/keep.h"
 #include "launcher/passing.h"
 #include "launcher/plan.h"
+#include "launcher/run.h"
 #include "launcher/supervisor.h"
 
 static unsigned plan_wants(const struct plan *plan)
@@ -24,6 +26,8 @@ static unsigned plan_wants(const struct plan *plan)
 		wants |= FILTER_SEED;
 	if (plan->clock_ms)
 		wants |= FILTER_CLOCK;
+	if (plan->run)
+		wants |= FILTER_CODE;
 	return wants;
 }
 
@@ -66,41 +70,63 @@ static const char *refusal(int error)
 		return "it is supervised already (another seccomp listener is installed)";
 	case EINVAL: return "the kernel is too old (Linux 5.19 is needed)";
 	case ENOSYS: return "the kernel has no seccomp filters";
+	case EAGAIN: return "no more processes may be started";
 	default: return strerror(error);
 	}
 }
 
+/* 0; or the errno of what refused to be supervised, in which case nothing is left behind;
+ * or -1 after a message where there is no way on. */
+static int start(const struct supervisor_job *job)
+{
+	int64_t supervisor = 0;
+	cleanup_fd int socket = fork_supervisor(job);
+
+	if (socket < 0)
+		return errno;
+	cleanup_fd int listener = filter_install(job->wants);
+	if (listener < 0)
+		return errno;
+	/* From here on nothing works without it. */
+	if (passing_send(socket, listener, 0) ||
+		(passing_receive(socket, &supervisor), supervisor <= 0)) {
+		warn("the supervisor died before the program began");
+		return -1;
+	}
+	/* Where Yama restricts ptrace, reading and writing memory needs this too. */
+	prctl(PR_SET_PTRACER, supervisor, 0, 0, 0);
+	return 0;
+}
+
 int supervise_start(const struct plan *plan)
 {
+	struct run_writer writer;
+	struct run_info info = {0};
 	struct supervisor_job job = {
 		.wants = plan_wants(plan),
 		.seed = plan->seed,
 		.clock_ns = (uint64_t)plan->clock_ms * 1000000,
 		.program = getpid(),
 		.place = plan->place == PLACE_MOVE,
+		.plan = plan,
+		.directory = -1,
 	};
-	int64_t supervisor = 0;
 
 	if (!job.wants)
 		return 0;
-	cleanup_fd int socket = fork_supervisor(&job);
-	if (socket < 0) {
-		warn("warning: going on unsupervised: cannot start a supervisor: %s",
-			strerror(errno));
-		return 0;
+	if (plan->run) {
+		int status = keep_begin(&writer, &info, plan);
+		if (status)
+			return status;
+		job.writer = &writer;
+		job.info = &info;
+		job.directory = writer.directory;
 	}
-	cleanup_fd int listener = filter_install(job.wants);
-	if (listener < 0) {
-		warn("warning: going on unsupervised: %s", refusal(errno));
-		return 0;
-	}
-	/* From here on nothing works without it. */
-	if (passing_send(socket, listener, 0) ||
-		(passing_receive(socket, &supervisor), supervisor <= 0)) {
-		warn("the supervisor died before the program began");
+	int error = start(&job);
+	if (error < 0)
 		return STATUS_TROUBLE;
-	}
-	/* Where Yama restricts ptrace, reading and writing memory needs this too. */
-	prctl(PR_SET_PTRACER, supervisor, 0, 0, 0);
-	return 0;
+	if (error == 0)
+		return 0;
+	warn("warning: going on unsupervised: %s", refusal(error));
+	return plan->run ? keep_watch(&writer, &info, plan) : 0;
 }

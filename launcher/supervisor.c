@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "launcher/base.h"
+#include "launcher/detach.h"
 #include "launcher/filter.h"
 #include "launcher/passing.h"
 
@@ -122,10 +122,12 @@ static void serve_event(struct supervisor *supervisor, const struct epoll_event 
 		return;
 	}
 	struct process *process = tasks_find_pidfd(&supervisor->tasks, descriptor);
-	if (process)
+	if (process) {
+		kept_died(supervisor, process);
 		tasks_forget(&supervisor->tasks, process);
-	else
+	} else {
 		devices_serve(&supervisor->devices, descriptor, event->events);
+	}
 }
 
 static void serve(struct supervisor *supervisor)
@@ -145,36 +147,6 @@ static void serve(struct supervisor *supervisor)
 				ended = true;
 		}
 	}
-}
-
-/* A terminal's signals go to its session, others may be meant for the program's group. */
-static void leave_session(void)
-{
-	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP,
-		SIGTTIN, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
-	sigset_t none;
-
-	setsid();
-	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Nor does it keep a directory busy. */
-	if (chdir("/"))
-		errno = 0;
-}
-
-/* Every descriptor but `kept` and /dev/null for the standard streams: a pipe of the
- * program's that was held open here would keep its reader waiting. */
-static void close_inherited(int kept)
-{
-	if (kept > 0)
-		syscall(SYS_close_range, 0, kept - 1, 0);
-	syscall(SYS_close_range, kept + 1, ~0U, 0);
-	int null = open("/dev/null", O_RDWR);
-	while (null >= 0 && null < STDERR_FILENO)
-		null = dup(null);
 }
 
 /* A descriptor and more for each process of a large tree. */
@@ -213,17 +185,43 @@ static int prepare(struct supervisor *supervisor, int socket)
 	return watchdog_start(supervisor);
 }
 
+/* The program may end, and the kernel say so, with its last event unread. */
+static void finish(struct supervisor *supervisor)
+{
+	struct process *process = supervisor->tasks.processes;
+
+	while (process && process->pid != supervisor->job->program)
+		process = process->next;
+	if (process)
+		kept_died(supervisor, process);
+}
+
 void supervisor_run(const struct supervisor_job *job, int socket)
 {
-	struct supervisor supervisor = {.job = job};
+	struct supervisor supervisor = {
+		.job = job,
+		.kept =
+			{
+				.plan = job->plan,
+				.info = job->info,
+				.writer = job->writer,
+				.directory = job->directory,
+			},
+	};
+	int descriptors[3] = {socket, -1, -1};
 
-	leave_session();
-	close_inherited(socket);
+	detach_session();
+	kept_descriptors(&supervisor.kept, descriptors + 1);
+	detach_descriptors(descriptors, ARRAY_SIZE(descriptors));
+	/* Nor does it keep a directory busy. */
+	if (chdir("/"))
+		errno = 0;
 	raise_limits();
 	if (prepare(&supervisor, socket))
 		_exit(1);
 	passing_send(socket, -1, getpid());
 	close(socket);
 	serve(&supervisor);
+	finish(&supervisor);
 	_exit(0);
 }

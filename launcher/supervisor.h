@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "launcher/device.h"
+#include "launcher/kept.h"
 #include "launcher/task.h"
 #include "launcher/vdso.h"
 #include "launcher/watchdog.h"
@@ -19,6 +20,11 @@ struct supervisor_job {
 	uint64_t seed;
 	uint64_t clock_ns; /* how long each image's clock is held */
 	pid_t program;
+	/* What is kept; directory -1 for nothing. The fields of the program's process. */
+	const struct plan *plan;
+	struct run_info *info;
+	struct run_writer *writer;
+	int directory;
 	bool place; /* what descendants execute is moved to its places, see place.h */
 };
 
@@ -32,6 +38,7 @@ struct supervisor {
 	/* The same for every process: */
 	struct vdso_edits random_edits;
 	bool random_edits_known;
+	struct kept kept;
 	bool warned_memory; /* said once that a process' memory is out of reach */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static void task_free(struct tasks *tasks, struct task *task)
 	free(task);
 }
 
-static struct task *process_new(struct tasks *tasks, pid_t pid,
-	const struct seed_key *key, const struct process *parent)
+static struct task *process_new(struct tasks *tasks, pid_t pid, const struct birth *birth,
+	const struct process *parent)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = pidfd};
@@ -80,7 +81,9 @@ static struct task *process_new(struct tasks *tasks, pid_t pid,
 		.pidfd = pidfd,
 		.memory = -1,
 		.maps = -1,
+		.pagemap = -1,
 	};
+	process->borrows_memory = birth->borrows_memory;
 	if (parent) {
 		/* It begins as a copy, and may stay one. */
 		process->started = parent->started;
@@ -88,14 +91,15 @@ static struct task *process_new(struct tasks *tasks, pid_t pid,
 			sizeof(process->start_bytes));
 	}
 	tasks->processes = process;
-	return task_new(tasks, process, pid, key);
+	return task_new(tasks, process, pid, &birth->key);
 }
 
 static void process_close(struct process *process)
 {
 	base_close_descriptor(&process->memory);
 	base_close_descriptor(&process->maps);
-	process->memory = process->maps = -1;
+	base_close_descriptor(&process->pagemap);
+	process->memory = process->maps = process->pagemap = -1;
 }
 
 static struct process *find_process(const struct tasks *tasks, pid_t pid)
@@ -118,11 +122,11 @@ struct process *tasks_find_pidfd(const struct tasks *tasks, int pidfd)
 
 int tasks_init(struct tasks *tasks, int poll, pid_t pid, uint64_t seed)
 {
-	struct seed_key root;
+	struct birth root = {0};
 
 	*tasks = (struct tasks){.poll = poll};
-	seed_root(&root, seed);
-	seed_derive(&tasks->lost_key, &root, SEED_PROCESS, UINT64_MAX);
+	seed_root(&root.key, seed);
+	seed_derive(&tasks->lost_key, &root.key, SEED_PROCESS, UINT64_MAX);
 	return process_new(tasks, pid, &root, NULL) ? 0 : -1;
 }
 
@@ -184,7 +188,7 @@ static int identify(struct identity *identity, pid_t tid)
 }
 
 /* Takes the first expected birth of a kind from one task; false where there is none. */
-static bool take_birth(struct task *task, bool thread, struct seed_key *key)
+static bool take_birth(struct task *task, bool thread, struct birth *taken)
 {
 	struct birth **last = NULL;
 
@@ -195,7 +199,7 @@ static bool take_birth(struct task *task, bool thread, struct seed_key *key)
 	if (!last)
 		return false;
 	struct birth *birth = *last;
-	*key = birth->key;
+	*taken = *birth;
 	*last = birth->next;
 	free(birth);
 	return true;
@@ -204,7 +208,7 @@ static bool take_birth(struct task *task, bool thread, struct seed_key *key)
 /* The thread whose id the kernel stored where its creator asked for it; it does so before
  * the thread runs (kernel/fork.c, kernel_clone). */
 static bool take_thread_by_address(
-	struct process *process, pid_t own_tid, struct seed_key *key)
+	struct process *process, pid_t own_tid, struct birth *taken)
 {
 	for (struct task *task = process->tasks; task; task = task->next_in_process)
 		for (struct birth **link = &task->births; *link; link = &(*link)->next) {
@@ -217,7 +221,7 @@ static bool take_thread_by_address(
 				    sizeof(stored)) != sizeof(stored) ||
 				stored != own_tid)
 				continue;
-			*key = birth->key;
+			*taken = *birth;
 			*link = birth->next;
 			free(birth);
 			return true;
@@ -225,23 +229,25 @@ static bool take_thread_by_address(
 	return false;
 }
 
-static void lost_key(struct tasks *tasks, struct seed_key *key)
+/* Nobody is known to have made it. */
+static void lose_birth(struct tasks *tasks, struct birth *birth)
 {
-	seed_derive(key, &tasks->lost_key, SEED_PROCESS, tasks->lost++);
+	*birth = (struct birth){0};
+	seed_derive(&birth->key, &tasks->lost_key, SEED_PROCESS, tasks->lost++);
 }
 
 static struct task *recognise_thread(
 	struct tasks *tasks, struct process *process, pid_t tid, pid_t own_tid)
 {
-	struct seed_key key;
-	bool found = take_thread_by_address(process, own_tid, &key);
+	struct birth birth;
+	bool found = take_thread_by_address(process, own_tid, &birth);
 
 	for (struct task *task = process->tasks; task && !found;
 		task = task->next_in_process)
-		found = take_birth(task, true, &key);
+		found = take_birth(task, true, &birth);
 	if (!found)
-		lost_key(tasks, &key);
-	return task_new(tasks, process, tid, &key);
+		lose_birth(tasks, &birth);
+	return task_new(tasks, process, tid, &birth.key);
 }
 
 /* The children that the thread made, oldest first (fs/proc/array.c, children_seq_ops),
@@ -332,11 +338,11 @@ static struct task *recognise_process(
 {
 	struct process *parent = find_process(tasks, identity->parent);
 	struct task *creator = parent ? find_creator(parent, identity->process) : NULL;
-	struct seed_key key;
+	struct birth birth;
 
-	if (!creator || !take_birth(creator, false, &key))
-		lost_key(tasks, &key);
-	return process_new(tasks, identity->process, &key, parent);
+	if (!creator || !take_birth(creator, false, &birth))
+		lose_birth(tasks, &birth);
+	return process_new(tasks, identity->process, &birth, parent);
 }
 
 struct task *tasks_find(struct tasks *tasks, pid_t tid)
@@ -369,21 +375,25 @@ struct task *tasks_find(struct tasks *tasks, pid_t tid)
  * from its creator's side, before the creator makes another or ends. */
 static void settle_process(struct tasks *tasks, struct task *task)
 {
-	struct seed_key key;
+	struct birth birth;
 
 	if (!expects_process(task))
 		return;
 	pid_t child = newest_child(task);
-	while (take_birth(task, false, &key))
+	while (take_birth(task, false, &birth))
 		if (child && !find_process(tasks, child)) {
-			process_new(tasks, child, &key, task->process);
+			process_new(tasks, child, &birth, task->process);
 			child = 0;
 		}
 }
 
 void tasks_expect(
-	struct tasks *tasks, struct task *task, bool thread, uint64_t tid_address)
+	struct tasks *tasks, struct task *task, uint64_t flags, uint64_t tid_address)
 {
+	bool thread = flags & CLONE_THREAD;
+
+	if (!(flags & CLONE_PARENT_SETTID))
+		tid_address = 0;
 	if (!thread)
 		settle_process(tasks, task);
 	/* Who would have its id there is another thread now. */
@@ -401,6 +411,7 @@ void tasks_expect(
 	struct birth *birth = xcalloc(1, sizeof(*birth));
 	birth->next = task->births;
 	birth->thread = thread;
+	birth->borrows_memory = !thread && flags & CLONE_VM;
 	birth->tid_address = tid_address;
 	if (thread)
 		seed_derive(&birth->key, &task->key, SEED_THREAD, task->threads++);
@@ -434,6 +445,7 @@ void tasks_forget(struct tasks *tasks, struct process *process)
 	while (process->tasks)
 		task_free(tasks, process->tasks);
 	process_close(process);
+	codekeep_release(&process->code);
 	/* The watchdog may still hold a copy, which would keep it polled. */
 	epoll_ctl(tasks->poll, EPOLL_CTL_DEL, process->pidfd, NULL);
 	close(process->pidfd);
@@ -449,6 +461,8 @@ void tasks_begin_image(struct tasks *tasks, struct process *process)
 	process_close(process);
 	process->executing = false;
 	process->started = true;
+	process->borrows_memory = false;
+	process->linked = false;
 	seed_derive(&key, &process->executing_key, SEED_IMAGE, process->images++);
 	task_new(tasks, process, process->pid, &key);
 }
@@ -473,6 +487,13 @@ int process_maps(struct process *process)
 	if (process->maps < 0)
 		process->maps = open_of(process, "maps", O_RDONLY);
 	return process->maps;
+}
+
+int process_pagemap(struct process *process)
+{
+	if (process->pagemap < 0)
+		process->pagemap = open_of(process, "pagemap", O_RDONLY);
+	return process->pagemap;
 }
 
 ssize_t process_read(struct process *process, uint64_t address, void *bytes, size_t size)

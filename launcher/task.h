@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "launcher/codekeep.h"
 #include "launcher/seed.h"
 
 struct process;
@@ -21,6 +22,7 @@ struct birth {
 	struct birth *next;
 	struct seed_key key;
 	bool thread;
+	bool borrows_memory;
 	uint64_t tid_address; /* where the kernel stores the new thread's id, or 0 */
 };
 
@@ -48,13 +50,17 @@ struct process {
 		      * thread has ended shows no memory, /proc/TID does */
 	int pidfd;   /* readable when the process has died; polled by tasks->poll */
 	int memory;  /* /proc/PID/mem of the present image, or -1 until it is needed */
-	int maps;    /* /proc/PID/maps of the present image, or -1 until it is needed */
+	int pagemap;
+	int maps; /* /proc/PID/maps of the present image, or -1 until it is needed */
 	uint64_t images; /* executed by the process since it was made */
+	bool linked;	 /* the present image has its libraries */
 	bool executing;	 /* an execve was seen; whether it succeeded will show */
 	struct seed_key executing_key; /* of the thread that called it */
 	/* The present image's AT_RANDOM: the same bytes still there: the same image. */
 	bool started;
 	uint8_t start_bytes[PROCESS_START_BYTES];
+	bool borrows_memory; /* its parent's, made by vfork, until it executes */
+	struct codekeep code;
 	uint64_t clock_held; /* CLOCK_MONOTONIC, ns, when its clock is let go; 0: runs */
 	uint64_t clock_switch; /* address of the byte that holds it */
 };
@@ -80,9 +86,9 @@ struct task *tasks_find(struct tasks *tasks, pid_t tid);
 
 struct process *tasks_find_pidfd(const struct tasks *tasks, int pidfd);
 
-/* `task` is about to make a thread or a process. */
+/* `task` is about to make a thread, or a process, with these flags of clone(2). */
 void tasks_expect(
-	struct tasks *tasks, struct task *task, bool thread, uint64_t tid_address);
+	struct tasks *tasks, struct task *task, uint64_t flags, uint64_t tid_address);
 
 /* The thread ends. */
 void tasks_end_thread(struct tasks *tasks, struct task *task);
@@ -100,6 +106,7 @@ void tasks_begin_image(struct tasks *tasks, struct process *process);
 /* /proc/PID/mem and maps of the present image; -1 with errno. Owned by the process. */
 int process_memory(struct process *process);
 int process_maps(struct process *process);
+int process_pagemap(struct process *process);
 
 /* Reads or writes the process' memory. Bytes done, or -1 with errno. */
 ssize_t process_read(struct process *process, uint64_t address, void *bytes, size_t size);

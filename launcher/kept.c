@@ -1,0 +1,274 @@
+/* What a supervised run keeps of itself. */
+#include "launcher/kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+#include "launcher/codeelf.h"
+#include "launcher/codesym.h"
+#include "launcher/keep.h"
+#include "launcher/region.h"
+#include "launcher/run.h"
+#include "launcher/supervisor.h"
+#include "launcher/watch.h"
+
+enum {
+	NAME_SIZE = 64,
+	SYMBOLS_LIMIT = 1 << 30, /* bytes of a perf map or a jitdump */
+};
+
+static bool is_program(const struct supervisor *supervisor, const struct process *process)
+{
+	return process->pid == supervisor->job->program;
+}
+
+void kept_descriptors(const struct kept *kept, int descriptors[2])
+{
+	descriptors[0] = kept->directory;
+	descriptors[1] = kept->writer ? kept->writer->parent : -1;
+}
+
+static void set(char **text, const char *value)
+{
+	free(*text);
+	*text = xstrdup(value);
+}
+
+void kept_image(struct supervisor *supervisor, struct process *process)
+{
+	struct kept *kept = &supervisor->kept;
+
+	if (kept->directory < 0 || !is_program(supervisor, process) || kept->finished)
+		return;
+	/* Of an image before this one: the RUN tells of the last. */
+	free(kept->info->auxv.items);
+	kept->info->auxv = (struct run_pairs){0};
+	if (run_note_process(kept->info, process->alive) < 0)
+		strv_add(&kept->info->notes,
+			xasprintf("auxv and personality could not be read: %s",
+				strerror(errno)));
+	if (run_save_maps(kept->directory, "maps.start", process->alive) < 0)
+		strv_add(&kept->info->notes,
+			xasprintf(
+				"maps.start could not be written: %s", strerror(errno)));
+	else
+		set(&kept->info->maps_start, "read while the program was held, its "
+					     "libraries mapped and none of "
+					     "its own code run");
+}
+
+void kept_going(struct supervisor *supervisor, struct process *process, uint64_t from,
+	uint64_t to, enum codekeep_fate fate)
+{
+	/* A child made by vfork sees its parent's memory; what it has is its parent's. */
+	if (supervisor->kept.directory < 0 || supervisor->kept.finished ||
+		process->borrows_memory || from >= to)
+		return;
+	codekeep_copy(&process->code, process, from, to, fate);
+}
+
+void kept_going_mapping(struct supervisor *supervisor, struct process *process,
+	uint64_t address, enum codekeep_fate fate)
+{
+	struct region region;
+
+	if (region_next(process, address, address + 1, &region) > 0)
+		kept_going(supervisor, process, region.begin, region.end, fate);
+}
+
+static void read_symbols(struct codesyms *syms, int directory, const char *name, bool map)
+{
+	size_t size;
+	char *text = run_read_file(directory, name, SYMBOLS_LIMIT, &size);
+
+	if (!text)
+		return;
+	if (map)
+		codesyms_read_map(syms, text, size);
+	else
+		codesyms_read_jitdump(syms, (uint8_t *)text, size);
+	free(text);
+}
+
+/* From what the runtime wrote, wherever it is by now: the program's own files have been
+ * gathered into the RUN, others' may still be where they were written. */
+static void find_symbols(
+	const struct kept *kept, struct codesyms *syms, const struct process *process)
+{
+	char map[NAME_SIZE], dump[NAME_SIZE];
+	cleanup_fd int temporary = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int working =
+		kept->info->cwd ? open(kept->info->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC)
+				: -1;
+	const int places[] = {working, temporary, kept->directory};
+
+	snprintf(map, sizeof(map), "perf-%d.map", (int)process->pid);
+	snprintf(dump, sizeof(dump), "jit-%d.dump", (int)process->pid);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		if (places[i] < 0)
+			continue;
+		read_symbols(syms, places[i], dump, false);
+		read_symbols(syms, places[i], map, true);
+	}
+	codesyms_settle(syms);
+}
+
+static void lose(const struct kept *kept, const char *what, const char *why)
+{
+	strv_add(&kept->info->lost_code, xasprintf("%s: %s", what, why));
+}
+
+/* The jit's own file has more to tell than we see: where it was gathered it stays. */
+static void write_code(
+	const struct kept *kept, const struct process *process, const char *name)
+{
+	struct codesyms syms = {0};
+	char message[CODEELF_MESSAGE];
+	cleanup_fd int file = openat(kept->directory, name,
+		O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	if (file < 0) {
+		if (errno != EEXIST)
+			lose(kept, name, strerror(errno));
+		return;
+	}
+	find_symbols(kept, &syms, process);
+	if (codeelf_write(file, &process->code, &syms, message)) {
+		unlinkat(kept->directory, name, 0);
+		lose(kept, name, message);
+	}
+	codesyms_release(&syms);
+}
+
+/* Runs of one fate and time, as they are in code.elf. */
+static void note_pieces(const struct kept *kept, const struct process *process)
+{
+	const struct codekeep *keep = &process->code;
+	struct run_code *last = NULL;
+
+	for (size_t i = 0; i < keep->count; i++) {
+		const struct codekeep_piece *piece = &keep->pieces[i];
+		const char *fate = codekeep_fate_name(piece->fate);
+		if (last && last->address + last->size == piece->address &&
+			last->time == piece->time && !strcmp(last->fate, fate))
+			last->size += piece->size;
+		else
+			last = run_code_add(kept->info, process->pid, piece->address,
+				piece->size, fate, piece->time);
+	}
+}
+
+static void keep_code(const struct kept *kept, struct process *process, bool program)
+{
+	char name[NAME_SIZE] = "code.elf";
+
+	if (!program)
+		snprintf(name, sizeof(name), "code-%d.elf", (int)process->pid);
+	if (process->code.lost)
+		strv_add(&kept->info->lost_code,
+			xasprintf(
+				"%llu bytes of code of process %d could not be read: %s",
+				(unsigned long long)process->code.lost, (int)process->pid,
+				strerror(process->code.error)));
+	if (process->code.count) {
+		note_pieces(kept, process);
+		write_code(kept, process, name);
+	}
+}
+
+/* Where another part of stablerun finishes the RUN it finds what we know in a file. */
+static void report(struct supervisor *supervisor)
+{
+	struct kept *kept = &supervisor->kept;
+	cleanup_free char *text = run_info_format(kept->info);
+
+	if (!text || run_write_file(kept->directory, KEPT_REPORT, text, strlen(text)))
+		supervisor_warn(supervisor, "the code of the run is not told of: %s",
+			strerror(errno));
+}
+
+static void finish(struct supervisor *supervisor, struct process *process)
+{
+	struct kept *kept = &supervisor->kept;
+	char message[RUN_MESSAGE];
+
+	for (struct process *other = supervisor->tasks.processes; other;
+		other = other->next)
+		run_pid_add(kept->info, other->pid);
+	keep_collect(kept->directory, kept->info, kept->plan);
+	keep_code(kept, process, true);
+	kept->finished = true;
+	if (!kept->writer)
+		report(supervisor);
+	else if (run_finish(kept->writer, kept->info, message) < 0)
+		supervisor_warn(supervisor, "%s", message);
+	kept->writer = NULL;
+}
+
+void kept_ending(struct supervisor *supervisor, struct process *process, int wait_status)
+{
+	struct kept *kept = &supervisor->kept;
+	bool program = is_program(supervisor, process);
+
+	if (kept->directory < 0 || kept->finished || process->borrows_memory)
+		return;
+	if (program && !process->started) {
+		/* stablerun's own end: its execve failed. */
+		if (kept->writer)
+			run_abandon(kept->writer);
+		kept->writer = NULL;
+		kept->finished = true;
+		return;
+	}
+	codekeep_copy(&process->code, process, 0, UINT64_MAX,
+		WIFSIGNALED(wait_status) ? CODE_CRASHED : CODE_LIVE);
+	run_pid_add(kept->info, process->pid);
+	if (!program) {
+		keep_code(kept, process, false);
+		return;
+	}
+	run_note_end(kept->info, wait_status);
+	if (run_save_maps(kept->directory, "maps.exit", process->alive) < 0)
+		strv_add(&kept->info->notes,
+			xasprintf("maps.exit could not be written: %s", strerror(errno)));
+	else
+		set(&kept->info->maps_exit, "read while the program was held at its end");
+	finish(supervisor, process);
+}
+
+void kept_died(struct supervisor *supervisor, struct process *process)
+{
+	struct kept *kept = &supervisor->kept;
+	struct watch watch;
+
+	if (kept->directory < 0 || kept->finished)
+		return;
+	if (!is_program(supervisor, process)) {
+		if (process->code.count) {
+			keep_code(kept, process, false);
+			strv_add(&kept->info->lost_code,
+				xasprintf(
+					"process %d was killed: code that was live then "
+					"is lost",
+					(int)process->pid));
+		}
+		return;
+	}
+	watch = (struct watch){.pid = process->pid,
+		.pidfd = process->pidfd,
+		.info = kept->info,
+		.stat = -1};
+	watch_note_end(&watch);
+	strv_add(&kept->info->lost_code,
+		xstrdup("the program was killed and could not be held (no ptrace): code "
+			"that "
+			"was live then, and maps.exit, are lost"));
+	finish(supervisor, process);
+}

@@ -1,0 +1,52 @@
+/* What a supervised run keeps of itself: maps, code and how it ended, written while the
+ * program is held in its last system call. */
+#ifndef LAUNCHER_KEPT_H
+#define LAUNCHER_KEPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "launcher/codekeep.h"
+
+struct plan;
+struct process;
+struct run_info;
+struct run_writer;
+struct supervisor;
+
+struct kept {
+	const struct plan *plan;
+	struct run_info *info;
+	int directory;		   /* files go here; -1: nothing is kept */
+	struct run_writer *writer; /* of the RUN; NULL where somebody else finishes it */
+	bool finished;
+};
+
+/* A file of the directory: where somebody else finishes the RUN, what we know of it, in
+ * run.json's form. */
+#define KEPT_REPORT "supervised.json"
+
+/* The descriptors that the supervisor must not lose: at most two, else -1. */
+void kept_descriptors(const struct kept *kept, int descriptors[2]);
+
+/* The program's present image has its libraries and has not run yet. */
+void kept_image(struct supervisor *supervisor, struct process *process);
+
+/* from..to of the process is about to go away. */
+void kept_going(struct supervisor *supervisor, struct process *process, uint64_t from,
+	uint64_t to, enum codekeep_fate fate);
+
+/* The whole mapping that begins at `address` is. */
+void kept_going_mapping(struct supervisor *supervisor, struct process *process,
+	uint64_t address, enum codekeep_fate fate);
+
+/* The process is about to end with this wait status (see waitpid(2)); where it is the
+ * program itself the RUN is finished. */
+void kept_ending(struct supervisor *supervisor, struct process *process, int wait_status);
+
+/* The process has died. Where it is the program itself and its end was not seen coming,
+ * what can still be had is kept. */
+void kept_died(struct supervisor *supervisor, struct process *process);
+
+#endif
