@@ -46,8 +46,14 @@ static Elf64_Ehdr header_of(const struct elf_file *file)
 
 int elf_file_open(struct elf_file *file, const char *path)
 {
+	return elf_file_open_at(file, AT_FDCWD, path);
+}
+
+int elf_file_open_at(struct elf_file *file, int directory, const char *path)
+{
 	/* A FIFO or a terminal of that name must not block or be touched. */
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	cleanup_fd int fd =
+		openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
 
 	*file = (struct elf_file){0};
@@ -224,6 +230,72 @@ bool elf_file_exports(const struct elf_file *file, const char *pattern)
 			return true;
 	}
 	return false;
+}
+
+/* ---- functions and their bytes ---- */
+
+static void table_functions(const struct elf_file *file, const Elf64_Shdr *table,
+	void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+	void *context)
+{
+	Elf64_Shdr strings;
+	Elf64_Sym symbol;
+	uint64_t count = table->sh_size / sizeof(symbol);
+	const unsigned char *bytes = at(file, table->sh_offset, count, sizeof(symbol));
+
+	if (!bytes || !section_get(file, table->sh_link, &strings) ||
+		strings.sh_size > file->size || strings.sh_offset > file->size)
+		return;
+	for (uint64_t i = 1; i < count; i++) {
+		memcpy(&symbol, bytes + i * sizeof(symbol), sizeof(symbol));
+		const char *name = string_at(file, strings.sh_offset + symbol.st_name,
+			strings.sh_offset + strings.sh_size);
+		if (name && symbol.st_size && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+			each(context, name, symbol.st_value, symbol.st_size);
+	}
+}
+
+void elf_file_each_function(const struct elf_file *file,
+	void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+	void *context)
+{
+	Elf64_Shdr section;
+
+	for (unsigned i = 1; section_get(file, i, &section); i++) {
+		if (section.sh_type == SHT_SYMTAB)
+			table_functions(file, &section, each, context);
+	}
+}
+
+static bool is_code(const Elf64_Shdr *section)
+{
+	return section->sh_type == SHT_PROGBITS && (section->sh_flags & SHF_EXECINSTR);
+}
+
+uint64_t elf_file_code_bytes(const struct elf_file *file)
+{
+	Elf64_Shdr section;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 1; section_get(file, i, &section); i++) {
+		if (is_code(&section) && at(file, section.sh_offset, 1, section.sh_size))
+			bytes += section.sh_size;
+	}
+	return bytes;
+}
+
+const unsigned char *elf_file_at(
+	const struct elf_file *file, uint64_t address, uint64_t size)
+{
+	Elf64_Shdr section;
+
+	for (unsigned i = 1; section_get(file, i, &section); i++) {
+		uint64_t inside = address - section.sh_addr;
+		if (is_code(&section) && address >= section.sh_addr &&
+			inside <= section.sh_size && size <= section.sh_size - inside)
+			return at(file, section.sh_offset + inside, 1, size);
+	}
+	return NULL;
 }
 
 /* ---- notes ---- */

@@ -14,6 +14,7 @@
 #include "launcher/perf.h"
 #include "launcher/plan.h"
 #include "launcher/rules.h"
+#include "launcher/show.h"
 #include "launcher/sibling.h"
 
 const char program_name[] = "stablerun";
@@ -31,6 +32,7 @@ static const struct subcommand {
 	{"jit", jit_main},
 	{"perf", perf_main},
 	{"rules", rules_main},
+	{"show", show_main},
 };
 
 static const struct subcommand *find_subcommand(const char *word)

@@ -42,7 +42,7 @@ static const struct option long_options[] = {
 
 static const char usage[] =
 	"Usage: stablerun [OPTION...] [--] COMMAND [ARG...]\n"
-	"       stablerun annotate|gdb|jit|perf|rules ...\n"
+	"       stablerun annotate|diff|gdb|jit|perf|rules|show|verify ...\n"
 	"Run COMMAND so that every run has the same addresses.\n"
 	"\n"
 	"  -o, --output=RUN   keep the run in the directory RUN\n"

@@ -11,8 +11,10 @@ RUN_OBJECTS := $(addprefix $(O)/launcher/, \
 	run_wait.o \
 )
 LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
+	codes.o \
 	decide.o \
 	keep.o \
+	maps.o \
 	perf.o \
 	perfdata.o \
 	recorder.o \
@@ -23,6 +25,7 @@ LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
 	rules.o \
 	rules_list.o \
 	sampling.o \
+	show.o \
 	watch.o \
 )
 
