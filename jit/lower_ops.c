@@ -297,15 +297,42 @@ static bool append_string(struct lower *lower)
 	return true;
 }
 
+_Static_assert(
+	STENCIL_ADD_OO == STENCIL_ADD_BB + 3 &&
+		STENCIL_SUBTRACT_OO == STENCIL_SUBTRACT_BB + 3 &&
+		STENCIL_MULTIPLY_OO == STENCIL_MULTIPLY_BB + 3 &&
+		STENCIL_DIVIDE_OO == STENCIL_DIVIDE_BB + 3 &&
+		STENCIL_COMPARE_NUMBERS_OO == STENCIL_COMPARE_NUMBERS_BB + 3 &&
+		STENCIL_COMPARE_NUMBERS_JUMP_OO == STENCIL_COMPARE_NUMBERS_JUMP_BB + 3,
+	"variants by ownership follow each other");
+
+/* The stencil for an operation on numbers by who owns the operands, or -1. */
+static int number_stencil(uint32_t operation, uint32_t owned)
+{
+	switch (operation) {
+	case NB_ADD:
+	case NB_INPLACE_ADD: return STENCIL_ADD_BB + (int)owned;
+	case NB_SUBTRACT:
+	case NB_INPLACE_SUBTRACT: return STENCIL_SUBTRACT_BB + (int)owned;
+	case NB_MULTIPLY:
+	case NB_INPLACE_MULTIPLY: return STENCIL_MULTIPLY_BB + (int)owned;
+	case NB_TRUE_DIVIDE:
+	case NB_INPLACE_TRUE_DIVIDE: return STENCIL_DIVIDE_BB + (int)owned;
+	default: return -1;
+	}
+}
+
 static void lower_binary_op(struct lower *lower)
 {
 	uint32_t oparg = lower_op(lower)->oparg;
 	uint32_t owned;
+	int stencil;
 
 	if (append_string(lower))
 		return;
 	owned = take_two(lower);
-	lower_stencil(lower, STENCIL_BINARY,
+	stencil = number_stencil(oparg, owned);
+	lower_stencil(lower, stencil < 0 ? STENCIL_BINARY : (enum stencils)stencil,
 		(struct emit_holes){.a = oparg << RUNTIME_OWNS_BITS | owned,
 			.error = lower_error(lower)});
 	lower_push_top(lower);
@@ -410,21 +437,59 @@ static uint32_t take_two_to_jump(struct lower *lower)
 	       (lower_owned(b) ? RUNTIME_OWNS_B : 0);
 }
 
+/* Outcomes of a comparison by sign: bit 0 less, bit 1 equal, bit 2 greater. */
+static uint32_t outcomes(uint32_t operation)
+{
+	static const uint8_t masks[] = {[Py_LT] = 1,
+		[Py_LE] = 3,
+		[Py_EQ] = 2,
+		[Py_NE] = 5,
+		[Py_GT] = 4,
+		[Py_GE] = 6};
+
+	return masks[operation];
+}
+
+/* Compares and jumps where the outcome is `when`. */
+static void compare_jump(struct lower *lower, int number, bool when, uint32_t owned)
+{
+	const struct ir_op *jump = &lower->ir->ops[number];
+	uint32_t oparg = lower_op(lower)->oparg;
+	bool back = jump->flags & IR_BACKWARD;
+	int over = back ? emit_label(lower->emit) : lower_label(lower, jump->target);
+	uint32_t mask = outcomes(oparg);
+
+	when ^= back;
+	lower_stencil(lower,
+		(enum stencils)(STENCIL_COMPARE_NUMBERS_JUMP_BB + (int)owned),
+		(struct emit_holes){
+			.a = (when ? RUNTIME_WHEN : 0) | oparg << RUNTIME_OWNS_BITS |
+			     owned,
+			.b = when ? mask : 7 & ~mask,
+			.target = over,
+			.error = lower_error(lower),
+		});
+	if (back) {
+		jump_back(lower, number);
+		emit_bind(lower->emit, over);
+	}
+}
+
 static void lower_compare_op(struct lower *lower)
 {
 	uint32_t oparg = lower_op(lower)->oparg;
 	const struct ir_op *jump = fused_jump(lower);
 	uint32_t owned = jump ? take_two_to_jump(lower) : take_two(lower);
-	struct emit_holes holes = {
-		.a = oparg << RUNTIME_OWNS_BITS | owned, .error = lower_error(lower)};
 
 	if (jump) {
-		conditional(lower, lower->number + 1, jumps_when_true(jump),
-			STENCIL_COMPARE_JUMP_TRUE, STENCIL_COMPARE_JUMP_FALSE, holes);
+		compare_jump(lower, lower->number + 1, jumps_when_true(jump), owned);
 		lower->skip = 1;
 		return;
 	}
-	lower_stencil(lower, STENCIL_COMPARE, holes);
+	lower_stencil(lower, (enum stencils)(STENCIL_COMPARE_NUMBERS_BB + (int)owned),
+		(struct emit_holes){.a = oparg << RUNTIME_OWNS_BITS | owned,
+			.b = outcomes(oparg),
+			.error = lower_error(lower)});
 	lower_push_top(lower);
 }
 

@@ -75,6 +75,22 @@ enum {
 PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what);
 PyObject *runtime_compare(PyObject *a, PyObject *b, uint32_t what);
 int runtime_compare_truth(PyObject *a, PyObject *b, uint32_t what);
+/* The same, declared rare for the stencils that do the common operands themselves. */
+PyObject *runtime_binary_cold(PyObject *a, PyObject *b, uint32_t what)
+	__attribute__((cold));
+PyObject *runtime_compare_cold(PyObject *a, PyObject *b, uint32_t what)
+	__attribute__((cold));
+/* Whether to jump; `what` has RUNTIME_WHEN where the outcome that jumps is true. */
+enum { RUNTIME_WHEN = 1 << 16 };
+int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what) __attribute__((cold));
+/* A new int or float; an int or float nobody has any more. */
+PyObject *runtime_new_int(long value);
+/* The same with ints that are not needed any more, or NULL: one may become the result. */
+PyObject *runtime_int_result(long value, PyObject *a, PyObject *b);
+PyObject *runtime_new_float(double value) __attribute__((cold));
+void runtime_free_number(PyObject *object);
+/* Frees those of two numbers whose count is 0. */
+void runtime_free_numbers(PyObject *a, PyObject *b);
 int runtime_contains(PyObject *a, PyObject *b, uint32_t owned);
 PyObject *runtime_subscript(PyObject *a, PyObject *b, uint32_t owned);
 int runtime_store_subscript(

@@ -44,6 +44,13 @@ extern PyObject *callee_leave(
 /* A hole as a 32-bit immediate, unsigned or signed, and as a 64-bit one. */
 #define HOLE32(hole)   ((uintptr_t) & (hole))
 #define HOLE_INT(hole) ((intptr_t)(int32_t)(uintptr_t) & (hole))
+/* As an argument of 32 bits: gcc would truncate the address at run time. */
+#define HOLE_ARGUMENT(hole)                                       \
+	({                                                        \
+		uint32_t argument_;                               \
+		__asm__("movl $" #hole ", %0" : "=r"(argument_)); \
+		argument_;                                        \
+	})
 #define HOLE64(hole)                                             \
 	({                                                       \
 		uintptr_t value_;                                \

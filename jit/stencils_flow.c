@@ -7,7 +7,7 @@
 void op_GENERIC(void)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(callee_op(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B)) <
+	if (UNLIKELY(callee_op(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B)) <
 		     0)) {
 		ERROR();
 		return;
@@ -21,7 +21,7 @@ void op_GENERIC_JUMP(void)
 	int result;
 
 	SET_INSTRUCTION();
-	result = callee_op(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B));
+	result = callee_op(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B));
 	if (UNLIKELY(result < 0)) {
 		ERROR();
 		return;
@@ -38,7 +38,7 @@ void op_GENERIC_LEAVE(void)
 	PyObject *value;
 
 	SET_INSTRUCTION();
-	value = callee_leave(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B));
+	value = callee_leave(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B));
 	if (UNLIKELY(!value)) {
 		ERROR();
 		return;

@@ -16,13 +16,13 @@
 void op_BINARY(PyObject *a, PyObject *b)
 {
 	SET_INSTRUCTION();
-	FINISH(runtime_binary(a, b, (uint32_t)HOLE32(HOLE_A)));
+	FINISH(runtime_binary(a, b, HOLE_ARGUMENT(HOLE_A)));
 }
 
 void op_COMPARE(PyObject *a, PyObject *b)
 {
 	SET_INSTRUCTION();
-	FINISH(runtime_compare(a, b, (uint32_t)HOLE32(HOLE_A)));
+	FINISH(runtime_compare(a, b, HOLE_ARGUMENT(HOLE_A)));
 }
 
 /* Compares and jumps where the outcome is B. */
@@ -31,7 +31,7 @@ void op_COMPARE_JUMP_TRUE(PyObject *a, PyObject *b)
 	int truth;
 
 	SET_INSTRUCTION();
-	truth = runtime_compare_truth(a, b, (uint32_t)HOLE32(HOLE_A));
+	truth = runtime_compare_truth(a, b, HOLE_ARGUMENT(HOLE_A));
 	if (UNLIKELY(truth < 0)) {
 		ERROR();
 		return;
@@ -47,7 +47,7 @@ void op_COMPARE_JUMP_FALSE(PyObject *a, PyObject *b)
 	int truth;
 
 	SET_INSTRUCTION();
-	truth = runtime_compare_truth(a, b, (uint32_t)HOLE32(HOLE_A));
+	truth = runtime_compare_truth(a, b, HOLE_ARGUMENT(HOLE_A));
 	if (UNLIKELY(truth < 0)) {
 		ERROR();
 		return;
@@ -64,7 +64,7 @@ void op_CONTAINS(PyObject *a, PyObject *b)
 	int truth;
 
 	SET_INSTRUCTION();
-	truth = runtime_contains(a, b, (uint32_t)HOLE32(HOLE_A));
+	truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A));
 	if (UNLIKELY(truth < 0)) {
 		ERROR();
 		return;
@@ -78,7 +78,7 @@ void op_CONTAINS_JUMP_TRUE(PyObject *a, PyObject *b)
 	int truth;
 
 	SET_INSTRUCTION();
-	truth = runtime_contains(a, b, (uint32_t)HOLE32(HOLE_A));
+	truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A));
 	if (UNLIKELY(truth < 0)) {
 		ERROR();
 		return;
@@ -94,7 +94,7 @@ void op_CONTAINS_JUMP_FALSE(PyObject *a, PyObject *b)
 	int truth;
 
 	SET_INSTRUCTION();
-	truth = runtime_contains(a, b, (uint32_t)HOLE32(HOLE_A));
+	truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A));
 	if (UNLIKELY(truth < 0)) {
 		ERROR();
 		return;
@@ -145,14 +145,14 @@ void op_NOT(PyObject *a)
 void op_SUBSCRIPT(PyObject *a, PyObject *b)
 {
 	SET_INSTRUCTION();
-	FINISH(runtime_subscript(a, b, (uint32_t)HOLE32(HOLE_A)));
+	FINISH(runtime_subscript(a, b, HOLE_ARGUMENT(HOLE_A)));
 }
 
 void op_STORE_SUBSCRIPT(PyObject *container, PyObject *key, PyObject *value)
 {
 	SET_INSTRUCTION();
 	if (UNLIKELY(runtime_store_subscript(
-			     container, key, value, (uint32_t)HOLE32(HOLE_A)) < 0)) {
+			     container, key, value, HOLE_ARGUMENT(HOLE_A)) < 0)) {
 		ERROR();
 		return;
 	}
@@ -162,14 +162,14 @@ void op_STORE_SUBSCRIPT(PyObject *container, PyObject *key, PyObject *value)
 void op_LOAD_ATTRIBUTE(PyObject *a)
 {
 	SET_INSTRUCTION();
-	FINISH(runtime_load_attribute(a, HOLE_OBJECT(HOLE_B), (uint32_t)HOLE32(HOLE_A)));
+	FINISH(runtime_load_attribute(a, HOLE_OBJECT(HOLE_B), HOLE_ARGUMENT(HOLE_A)));
 }
 
 void op_STORE_ATTRIBUTE(PyObject *owner, PyObject *value)
 {
 	SET_INSTRUCTION();
 	if (UNLIKELY(runtime_store_attribute(owner, HOLE_OBJECT(HOLE_B), value,
-			     (uint32_t)HOLE32(HOLE_A)) < 0)) {
+			     HOLE_ARGUMENT(HOLE_A)) < 0)) {
 		ERROR();
 		return;
 	}
@@ -180,7 +180,7 @@ void op_LOAD_METHOD(PyObject *a)
 {
 	SET_INSTRUCTION();
 	if (UNLIKELY(runtime_load_method(a, HOLE_OBJECT(HOLE_B), SLOT_AT(HOLE_C),
-			     (uint32_t)HOLE32(HOLE_A)) < 0)) {
+			     HOLE_ARGUMENT(HOLE_A)) < 0)) {
 		ERROR();
 		return;
 	}
@@ -196,14 +196,14 @@ void op_LOAD_GLOBAL(void)
 void op_CALL(void)
 {
 	SET_INSTRUCTION();
-	FINISH(runtime_call(thread, frame, SLOT_AT(HOLE_A), (uint32_t)HOLE32(HOLE_B),
+	FINISH(runtime_call(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B),
 		HOLE_OBJECT(HOLE_C)));
 }
 
 void op_APPEND_STRING(PyObject *a)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_append_string(SLOT_AT(HOLE_B), a, (uint32_t)HOLE32(HOLE_A)) <
+	if (UNLIKELY(runtime_append_string(SLOT_AT(HOLE_B), a, HOLE_ARGUMENT(HOLE_A)) <
 		     0)) {
 		ERROR();
 		return;

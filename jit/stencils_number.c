@@ -1,0 +1,223 @@
+/* Arithmetic and comparisons of exact ints and floats, with any other operands left to C.
+ *
+ * An int counts as small where it has at most one digit of 30 bits: sums and products of
+ * two fit a machine word. The variants are by ownership of the operands (BB, OB, BO, OO:
+ * borrowed or owned): an owned operand that nobody else has takes the result in. */
+#include "jit/stencils.h"
+
+#include "internal/pycore_floatobject.h"
+
+#define FLOATS (_PyRuntime._main_interpreter.float_state)
+
+static inline __attribute__((always_inline)) bool is_float(PyObject *object)
+{
+	return object->ob_type == &PyFloat_Type;
+}
+
+static inline __attribute__((always_inline)) bool is_small(PyObject *object)
+{
+	return object->ob_type == &PyLong_Type && (size_t)(Py_SIZE(object) + 1) <= 2;
+}
+
+static inline __attribute__((always_inline)) long small_value(PyObject *object)
+{
+	return Py_SIZE(object) * (long)((PyLongObject *)object)->ob_digit[0];
+}
+
+static inline __attribute__((always_inline)) double float_value(PyObject *object)
+{
+	return ((PyFloatObject *)object)->ob_fval;
+}
+
+static inline __attribute__((always_inline)) PyObject *new_float(double value)
+{
+	PyFloatObject *object = FLOATS.free_list;
+
+	if (UNLIKELY(!object))
+		return runtime_new_float(value);
+	FLOATS.free_list = (PyFloatObject *)Py_TYPE(object);
+	FLOATS.numfree--;
+	object->ob_base.ob_type = &PyFloat_Type;
+	object->ob_base.ob_refcnt = 1;
+	object->ob_fval = value;
+	return (PyObject *)object;
+}
+
+static inline __attribute__((always_inline)) void drop_number(PyObject *object)
+{
+	if (--object->ob_refcnt == 0)
+		runtime_free_number(object);
+}
+
+/* The result in one of the operands' objects, or in a new one; NULL without memory. */
+#define FLOAT_RESULT(own_a, own_b, result)                               \
+	do {                                                             \
+		double result_ = (result);                               \
+		if (own_a && a->ob_refcnt == 1) {                        \
+			((PyFloatObject *)a)->ob_fval = result_;         \
+			top = a;                                         \
+			if (own_b)                                       \
+				drop_number(b);                          \
+		} else if (own_b && b->ob_refcnt == 1) {                 \
+			((PyFloatObject *)b)->ob_fval = result_;         \
+			top = b;                                         \
+			if (own_a)                                       \
+				a->ob_refcnt--;                          \
+		} else {                                                 \
+			if (own_a)                                       \
+				a->ob_refcnt--;                          \
+			if (own_b)                                       \
+				b->ob_refcnt--;                          \
+			if (own_a && own_b && a == b && !a->ob_refcnt)   \
+				a->ob_refcnt = 1, top = a,               \
+				((PyFloatObject *)a)->ob_fval = result_; \
+			else                                             \
+				top = new_float(result_);                \
+		}                                                        \
+	} while (0)
+
+#define ARITHMETIC_VARIANT(name, suffix, own_a, own_b, operator)                       \
+	void op_##name##_##suffix(PyObject *a, PyObject *b)                            \
+	{                                                                              \
+		if (is_float(a) && is_float(b)) {                                      \
+			FLOAT_RESULT(                                                  \
+				own_a, own_b, float_value(a) operator float_value(b)); \
+		} else if (LIKELY(is_small(a) && is_small(b))) {                       \
+			long result = small_value(a) operator small_value(b);          \
+			top = own_a || own_b                                           \
+				      ? runtime_int_result(result, own_a ? a : NULL,   \
+						own_b ? b : NULL)                      \
+				      : runtime_new_int(result);                       \
+		} else {                                                               \
+			SET_INSTRUCTION();                                             \
+			top = runtime_binary_cold(a, b, HOLE_ARGUMENT(HOLE_A));        \
+		}                                                                      \
+		if (UNLIKELY(!top)) {                                                  \
+			ERROR();                                                       \
+			return;                                                        \
+		}                                                                      \
+		CONT();                                                                \
+	}
+
+#define ARITHMETIC(name, operator)                   \
+	ARITHMETIC_VARIANT(name, BB, 0, 0, operator) \
+	ARITHMETIC_VARIANT(name, OB, 1, 0, operator) \
+	ARITHMETIC_VARIANT(name, BO, 0, 1, operator) \
+	ARITHMETIC_VARIANT(name, OO, 1, 1, operator)
+
+ARITHMETIC(ADD, +)
+ARITHMETIC(SUBTRACT, -)
+ARITHMETIC(MULTIPLY, *)
+
+#define DIVIDE_VARIANT(suffix, own_a, own_b)                                         \
+	void op_DIVIDE_##suffix(PyObject *a, PyObject *b)                            \
+	{                                                                            \
+		if (LIKELY(is_float(a) && is_float(b) && float_value(b) != 0.0)) {   \
+			FLOAT_RESULT(own_a, own_b, float_value(a) / float_value(b)); \
+		} else {                                                             \
+			SET_INSTRUCTION();                                           \
+			top = runtime_binary_cold(a, b, HOLE_ARGUMENT(HOLE_A));      \
+		}                                                                    \
+		if (UNLIKELY(!top)) {                                                \
+			ERROR();                                                     \
+			return;                                                      \
+		}                                                                    \
+		CONT();                                                              \
+	}
+
+DIVIDE_VARIANT(BB, 0, 0)
+DIVIDE_VARIANT(OB, 1, 0)
+DIVIDE_VARIANT(BO, 0, 1)
+DIVIDE_VARIANT(OO, 1, 1)
+
+/* B has bit 0 where less, bit 1 where equal, bit 2 where greater makes the outcome true.
+ */
+#define COMPARE_SIGN(own_a, own_b, then)                            \
+	do {                                                        \
+		int sign;                                           \
+		if (is_small(a) && is_small(b)) {                   \
+			long x = small_value(a);                    \
+			long y = small_value(b);                    \
+			sign = (x > y) - (x < y);                   \
+		} else if (LIKELY(is_float(a) && is_float(b))) {    \
+			double x = float_value(a);                  \
+			double y = float_value(b);                  \
+			if (UNLIKELY(x != x || y != y))             \
+				goto slow;                          \
+			sign = (x > y) - (x < y);                   \
+		} else {                                            \
+			goto slow;                                  \
+		}                                                   \
+		bool yes = HOLE_ARGUMENT(HOLE_B) >> (sign + 1) & 1; \
+		then;                                               \
+	} while (0)
+
+#define DROP_BOTH(own_a, own_b)                             \
+	do {                                                \
+		if (own_a && own_b) {                       \
+			a->ob_refcnt--;                     \
+			b->ob_refcnt--;                     \
+			if (!a->ob_refcnt || !b->ob_refcnt) \
+				runtime_free_numbers(a, b); \
+		} else if (own_a) {                         \
+			drop_number(a);                     \
+		} else if (own_b) {                         \
+			drop_number(b);                     \
+		}                                           \
+	} while (0)
+
+#define COMPARE_VARIANT(suffix, own_a, own_b)                            \
+	void op_COMPARE_NUMBERS_##suffix(PyObject *a, PyObject *b)       \
+	{                                                                \
+		COMPARE_SIGN(own_a, own_b, {                             \
+			top = yes ? Py_True : Py_False;                  \
+			top->ob_refcnt++;                                \
+			DROP_BOTH(own_a, own_b);                         \
+			CONT();                                          \
+			return;                                          \
+		});                                                      \
+	slow:                                                            \
+		SET_INSTRUCTION();                                       \
+		top = runtime_compare_cold(a, b, HOLE_ARGUMENT(HOLE_A)); \
+		if (UNLIKELY(!top)) {                                    \
+			ERROR();                                         \
+			return;                                          \
+		}                                                        \
+		CONT();                                                  \
+	}
+
+#define COMPARE_JUMP_VARIANT(suffix, own_a, own_b)                             \
+	void op_COMPARE_NUMBERS_JUMP_##suffix(PyObject *a, PyObject *b)        \
+	{                                                                      \
+		COMPARE_SIGN(own_a, own_b, {                                   \
+			if (yes) {                                             \
+				DROP_BOTH(own_a, own_b);                       \
+				TARGET();                                      \
+			} else {                                               \
+				DROP_BOTH(own_a, own_b);                       \
+				CONT();                                        \
+			}                                                      \
+			return;                                                \
+		});                                                            \
+	slow:                                                                  \
+		SET_INSTRUCTION();                                             \
+		int jumps = runtime_compare_jump(a, b, HOLE_ARGUMENT(HOLE_A)); \
+		if (UNLIKELY(jumps < 0)) {                                     \
+			ERROR();                                               \
+			return;                                                \
+		}                                                              \
+		if (jumps)                                                     \
+			TARGET();                                              \
+		else                                                           \
+			CONT();                                                \
+	}
+
+COMPARE_VARIANT(BB, 0, 0)
+COMPARE_VARIANT(OB, 1, 0)
+COMPARE_VARIANT(BO, 0, 1)
+COMPARE_VARIANT(OO, 1, 1)
+
+COMPARE_JUMP_VARIANT(BB, 0, 0)
+COMPARE_JUMP_VARIANT(OB, 1, 0)
+COMPARE_JUMP_VARIANT(BO, 0, 1)
+COMPARE_JUMP_VARIANT(OO, 1, 1)
