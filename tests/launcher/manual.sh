@@ -33,6 +33,11 @@ taken=$(sed -n '/long_options\[\]/,/^};/s/.*{"\([a-z-]*\)".*/--\1/p' "$SRC/launc
 check "every option is in --help" test "$taken" = "$options"
 subcommands=$(sed -n '/subcommands\[\]/,/^};/s/.*{"\([a-z]*\)".*/\1/p' "$SRC/launcher/main.c")
 [ -n "$subcommands" ] || fail "no subcommands found"
-check "every subcommand" has $subcommands
+described() {
+	for word; do
+		grep -qE "^\.It Cm $word( |$)" "$page" || { echo "the manual lacks the subcommand $word"; return 1; }
+	done
+}
+check "every subcommand" described $subcommands
 check "exit statuses" has 125 126 127
 finish
