@@ -60,21 +60,28 @@ static int find_file(struct command *command, const char *search_path, const cha
 	return STATUS_CANNOT_EXECUTE;
 }
 
-/* Reads a file's first bytes. Returns how many, 0 where it cannot be read (it may still
- * be executable). */
+/* Reads a file's first bytes. Returns how many. A file that may not be read may still be
+ * executed; where reading fails otherwise, the kernel resolves a `#!` line, whose arguments
+ * then are not what the stack was padded for: said. */
 static size_t read_head(const char *path, char *head)
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	size_t used = 0;
+	int error = fd < 0 && errno != EACCES ? errno : 0;
 
 	while (fd >= 0 && used < SHEBANG_SIZE) {
 		ssize_t got = pread(fd, head + used, SHEBANG_SIZE - used, (off_t)used);
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got < 0)
+			error = errno;
 		if (got <= 0)
 			break;
 		used += (size_t)got;
 	}
+	if (error)
+		warn("warning: cannot read '%s': %s: if it is a script, its stack can move",
+			path, strerror(error));
 	return used;
 }
 

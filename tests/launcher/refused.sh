@@ -78,6 +78,17 @@ check "sched_setaffinity fails" injected sched_setaffinity:error=EPERM:when=1 12
 check "stat is interrupted by a missing file" injected newfstatat:error=ENOENT:when=1 127
 check "reading the head fails" injected pread64:error=EIO:when=1 0
 check "opening the head fails" injected openat:error=EACCES:when=1 0
+printf '#!/bin/sh\necho ran "$@"\n' >script
+chmod 755 script
+head_unread() {
+	strace -qq -o trace -e inject=openat:error=EMFILE:when=1 "$stablerun" -- ./script a b \
+		>out 2>err || return 1
+	cat out err
+	# The kernel resolves the line, and that is said.
+	[ "$(cat out)" = "ran a b" ] &&
+		grep "warning: cannot read './script': Too many open files" err
+}
+check "no descriptors left" head_unread
 check "reading the head is interrupted" injected pread64:error=EINTR:when=1 0
 check "the limit cannot be set" injected prlimit64:error=EPERM:when=3 125
 finish
