@@ -49,7 +49,7 @@ static void write_profile(struct profile *profile, const struct options *options
 {
 	struct writer writer = {.out = stdout,
 		.profile = profile,
-		.lister = lister_new(profile, &options->listing),
+		.lister = lister_new(&options->listing),
 		.colour = want_colour(options),
 		.table = true,
 		.raw = options->raw,
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	struct profile profile = {.warnings = &warnings};
 
 	options_read(&options, argc, argv);
-	modules.symfs = options.input.symfs;
+	modules.symfs = options.listing.symfs = options.input.symfs;
 	profile.event = options.event;
 	struct input *inputs = xcalloc(options.path_count, sizeof(*inputs));
 	for (size_t i = 0; i < options.path_count; i++) {

@@ -5,6 +5,7 @@
 
 #include "annotate/elffile.h"
 #include "annotate/jitdump.h"
+#include "annotate/patches.h"
 #include "annotate/perfmap.h"
 #include "annotate/spans.h"
 
@@ -34,6 +35,8 @@ struct code {
 	struct jitdump_record lines; /* its DEBUG_INFO; line_count 0: none */
 	uint64_t line_shift;	     /* what the writer added to line addresses */
 	struct bytes unwind;	     /* its .eh_frame; empty: none */
+	struct patch **patches;	     /* made to it, by time; owned by the set */
+	size_t patch_count;
 	struct code_set *set;
 	void *function; /* for the profile's use */
 	bool sampled;
@@ -49,11 +52,12 @@ struct code_set {
 	size_t place_count;
 	char **names; /* owned */
 	size_t name_count;
-	struct jitdump *dump;  /* owned; NULL: none */
-	struct perfmap *map;   /* owned; NULL: none */
-	struct elffile *final; /* owned; NULL: none */
+	struct jitdump *dump;	 /* owned; NULL: none */
+	struct perfmap *map;	 /* owned; NULL: none */
+	struct elffile *final;	 /* owned; NULL: none */
+	struct patches *patches; /* owned; NULL: none */
 	struct symbols final_symbols;
-	char *dump_path, *map_path, *final_path; /* owned */
+	char *dump_path, *map_path, *final_path, *patches_path; /* owned */
 	size_t dump_count, map_count, overlaps;
 	uint64_t first_stamp, last_stamp; /* of the dump's LOADs */
 };
@@ -66,6 +70,7 @@ void code_set_free(struct code_set *set);
 int code_set_add_dump(struct code_set *set, char *path, struct fault *fault);
 int code_set_add_map(struct code_set *set, char *path, struct fault *fault);
 int code_set_add_final(struct code_set *set, char *path, struct fault *fault);
+int code_set_add_patches(struct code_set *set, char *path, struct fault *fault);
 
 /* Stamps of the dump become (stamp - zero) * mult >> shift … as the kernel's TIME_CONV
  * has it, or are ignored altogether. To be called between adding and indexing. */
@@ -80,5 +85,14 @@ void code_set_index(struct code_set *set);
  * 10 ms after it (a runtime may report code late), with *late set. */
 struct code_place *code_set_find(const struct code_set *set, uint64_t address,
 	uint64_t time, struct spans_validity *validity, bool *late);
+
+/* Patches made to `code` until `time`; narrows `validity`, where given, to the time for
+ * which that number holds. */
+uint32_t code_epoch(
+	const struct code *code, uint64_t time, struct spans_validity *validity);
+
+/* Writes the code's bytes as they were after its first `epoch` patches into `bytes` (of
+ * code->size). False where neither the bytes loaded nor those at exit are known. */
+bool code_bytes_at(const struct code *code, uint32_t epoch, uint8_t *bytes);
 
 #endif

@@ -109,6 +109,30 @@ static bool is_nop(const char *name, const char *operands)
 	       (strcmp(operands, "ax, ax") == 0 || strcmp(operands, "%ax, %ax") == 0);
 }
 
+/* Kinds that can keep others waiting. In Intel's syntax memory stands in brackets. */
+static bool is_slow(const char *name, const char *operands)
+{
+	static const char *const slow[] = {"div", "idiv", "vdiv", "sqrt", "vsqrt",
+		"rsqrt", "lock ", "xchg", "cpuid", "rdtsc", "mfence", "sdiv", "udiv",
+		"fdiv", "fsqrt", "ldr", "ldp", "rep "};
+
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+		if (begins(name, slow[i]))
+			return true;
+	const char *memory = strpbrk(operands, "[(");
+	if (!memory || begins(name, "lea") || begins(name, "nop"))
+		return false;
+	/* A store, whose memory operand comes first (last in AT&T's), waits for nobody.
+	 */
+	bool first = operands[0] != '%' && operands[0] != '$' &&
+		     (memory == operands ||
+			     !memchr(operands, ',', (size_t)(memory - operands)));
+	bool moves = begins(name, "mov") || begins(name, "vmov") || begins(name, "str");
+	if (memory[0] == '(')
+		return !moves || first;
+	return !moves || !first;
+}
+
 /* The last number in hexadecimal: of several the one that can be an address. */
 static const char *last_hex(const char *operands)
 {
@@ -186,6 +210,7 @@ void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
 			    : disasm->machine == EM_AARCH64
 				    ? arm64_flow(decoded->mnemonic)
 				    : DISASM_PLAIN;
+	instruction->slow = is_slow(decoded->mnemonic, decoded->op_str);
 	instruction->nop = is_nop(decoded->mnemonic, decoded->op_str);
 	if (decoded->op_str[0])
 		snprintf(instruction->text, DISASM_TEXT, "%-7s %s", decoded->mnemonic,

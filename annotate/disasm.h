@@ -23,6 +23,7 @@ struct disasm_instruction {
 	unsigned size; /* bytes */
 	enum disasm_flow flow;
 	bool nop;	 /* padding: nop, or int3 */
+	bool slow;	 /* it may take long: division, root, load, atomic */
 	bool has_target; /* jumps and calls whose target is in the code */
 	uint64_t target;
 	bool has_constant; /* an immediate, or the address that [rip + x] means */

@@ -386,6 +386,19 @@ int elffile_address(struct elffile *file, uint64_t offset, uint64_t *address)
 	return -1;
 }
 
+void elffile_extent(struct elffile *file, uint64_t *low, uint64_t *high)
+{
+	*low = *high = 0;
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const GElf_Phdr *segment = &file->segments[i];
+		uint64_t end = segment->p_vaddr + segment->p_memsz;
+		if (i == 0 || segment->p_vaddr < *low)
+			*low = segment->p_vaddr;
+		if (end > *high)
+			*high = end;
+	}
+}
+
 const uint8_t *elffile_bytes(
 	struct elffile *file, uint64_t address, size_t size, size_t *available)
 {

@@ -33,6 +33,9 @@ bool elffile_symbols(struct elffile *file, struct symbols *symbols);
 /* The address that the byte at `offset` of the file has by the program headers, or -1. */
 int elffile_address(struct elffile *file, uint64_t offset, uint64_t *address);
 
+/* The addresses that the file's segments take up; both 0 where it has none. */
+void elffile_extent(struct elffile *file, uint64_t *low, uint64_t *high);
+
 /* Up to `size` bytes at an address, borrowed; `*available` says how many. Or NULL. */
 const uint8_t *elffile_bytes(
 	struct elffile *file, uint64_t address, size_t size, size_t *available);

@@ -95,15 +95,20 @@ static bool map_is_for(const char *path, const struct input *input, uint32_t pid
 	return named == pid || !machine_process(&input->machine, named, UINT64_MAX);
 }
 
-static char *find_final(struct input *input, struct process *process)
+/* `kind` is code.elf or patches.log: of the run's first process so named. */
+static char *find_kept(struct input *input, struct process *process, const char *kind)
 {
+	cleanup_free char *place = beside(input);
 	char *found = NULL;
 
-	if (!input->directory)
-		return NULL;
-	found = if_there(xasprintf("%s/code-%u.elf", input->directory, process->pid));
+	if (!input->directory) /* as `jit -p` leaves it */
+		return if_there(xasprintf("%s/jit-%u.%s", place, process->pid,
+			strcmp(kind, "code.elf") == 0 ? "elf" : "patches"));
+	size_t stem = strcspn(kind, ".");
+	found = if_there(xasprintf(
+		"%s/%.*s-%u%s", place, (int)stem, kind, process->pid, kind + stem));
 	if (!found && (input->run_pid == process->pid || !input->run_pid))
-		found = if_there(xasprintf("%s/code.elf", input->directory));
+		found = if_there(xasprintf("%s/%s", place, kind));
 	return found;
 }
 
@@ -146,6 +151,25 @@ static void add_dump(struct code_set *set, char *path, const struct process *pro
 	}
 }
 
+static void add_patches(struct code_set *set, char *path, struct warnings *warnings)
+{
+	struct fault fault;
+	cleanup_free char *shown = xstrdup(path);
+
+	if (code_set_add_patches(set, path, &fault) < 0) {
+		warnings_add(warnings, "cannot read '%s': %s", shown, fault.text);
+		warnings->incomplete = true;
+		return;
+	}
+	if (set->patches->bad)
+		warnings_add(warnings, "'%s': %zu malformed lines left out", shown,
+			set->patches->bad);
+	if (set->patches->cut) {
+		warnings_add(warnings, "'%s' is cut in its last line", shown);
+		warnings->incomplete = true;
+	}
+}
+
 /* The runtime's clock and perf's must be one; else times mean nothing. */
 static void check_stamps(
 	struct input *input, struct code_set *set, struct warnings *warnings)
@@ -184,7 +208,8 @@ static void add_code(struct input *input, struct process *process,
 {
 	struct fault fault;
 	char *dump = find_dump(input, process, options);
-	char *final = find_final(input, process);
+	char *final = find_kept(input, process, "code.elf");
+	char *patches = find_kept(input, process, "patches.log");
 	char *map = NULL;
 
 	if (options->map && exists(options->map) &&
@@ -200,8 +225,10 @@ static void add_code(struct input *input, struct process *process,
 			"the jitdump '%s' of process %u is gone: its code has no names%s",
 			process->dump_path, process->pid,
 			map ? " but those of its map" : "");
-	if (!dump && !map && !final)
+	if (!dump && !map && !final) {
+		free(patches);
 		return;
+	}
 
 	struct code_set *set = code_set_new(process->pid);
 	if (dump)
@@ -218,6 +245,8 @@ static void add_code(struct input *input, struct process *process,
 			warnings->incomplete = true;
 		}
 	}
+	if (patches)
+		add_patches(set, patches, warnings);
 	check_stamps(input, set, warnings);
 	code_set_index(set);
 	if (set->map)
@@ -281,6 +310,8 @@ static int find_data(struct input *input, struct warnings *warnings, struct faul
 		return 0;
 	}
 	input->run_pid = (uint32_t)run.info.pid;
+	input->cwd = run.info.cwd ? xstrdup(run.info.cwd) : NULL;
+	input->program = run.info.exec ? xstrdup(run.info.exec) : NULL;
 	for (size_t i = 0; i < run.info.lost_code.count; i++)
 		warnings_add(warnings, "code was lost: %s", run.info.lost_code.items[i]);
 	int result = 0;
@@ -328,6 +359,8 @@ void input_close(struct input *input)
 	free(input->path);
 	free(input->directory);
 	free(input->data_path);
+	free(input->cwd);
+	free(input->program);
 	*input = (struct input){0};
 }
 
@@ -388,4 +421,25 @@ int input_module_address(
 	if (strcmp(mapping->path, "[vdso]") == 0)
 		offset = address - mapping->start;
 	return elffile_address(module->file, offset, own);
+}
+
+int input_data_address(
+	struct input *input, struct mapping *mapping, uint64_t address, uint64_t *own)
+{
+	if (!mapping->placed) {
+		uint64_t start;
+		mapping->placed = true;
+		struct module *module = input_module(input, mapping);
+		if (module->file && input_module_address(input, mapping, mapping->start,
+					    &start) == 0) {
+			mapping->bias = mapping->start - start;
+			elffile_extent(module->file, &mapping->low, &mapping->high);
+			mapping->low += mapping->bias;
+			mapping->high += mapping->bias;
+		}
+	}
+	if (address < mapping->low || address >= mapping->high)
+		return -1;
+	*own = address - mapping->bias;
+	return 0;
 }

@@ -25,6 +25,8 @@ struct input {
 	size_t set_count;
 	uint64_t first_sample, last_sample; /* ns */
 	uint64_t lost;	  /* samples and records that never reached the file */
+	char *cwd;	  /* of the recorded command; NULL: not known */
+	char *program;	  /* its absolute path; NULL: not known */
 	uint32_t run_pid; /* by run.json; 0: not known */
 	unsigned index;	  /* among the inputs */
 	uint64_t samples; /* counted by the profile */
@@ -43,6 +45,11 @@ struct code_place *input_code(const struct process *process, uint64_t address,
 /* The module of a mapping, and the module's own address for a run-time one (0, or -1). */
 struct module *input_module(struct input *input, struct mapping *mapping);
 int input_module_address(
+	struct input *input, struct mapping *mapping, uint64_t address, uint64_t *own);
+
+/* The same for an address anywhere in the file's image, data included. Does not read
+ * files that were not sampled. */
+int input_data_address(
 	struct input *input, struct mapping *mapping, uint64_t address, uint64_t *own);
 
 #endif

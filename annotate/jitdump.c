@@ -128,14 +128,14 @@ int jitdump_next(struct jitdump *dump, struct jitdump_record *record)
 }
 
 int jitdump_line(struct jitdump_record *record, uint64_t *address, uint32_t *line,
-	const char **file)
+	uint32_t *discriminator, const char **file)
 {
 	if (!record->line_count)
 		return 0;
 	record->line_count--;
 	*address = bytes_u64(&record->lines);
 	*line = bytes_u32(&record->lines);
-	bytes_skip(&record->lines, 4); /* discriminator */
+	*discriminator = bytes_u32(&record->lines);
 	const char *name = bytes_string(&record->lines);
 	if (!name)
 		return 0;

@@ -56,6 +56,6 @@ int jitdump_next(struct jitdump *dump, struct jitdump_record *record);
 /* One entry of a DEBUG_INFO record: 1, or 0 at the end. `*file` is kept from entry to
  * entry, where the format says "as before". */
 int jitdump_line(struct jitdump_record *record, uint64_t *address, uint32_t *line,
-	const char **file);
+	uint32_t *discriminator, const char **file);
 
 #endif

@@ -4,6 +4,7 @@
 #include "annotate/writer.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -66,6 +67,38 @@ static void counts(FILE *out, const char *key, const struct tally *tally)
 	fputs("},\n", out);
 }
 
+static void hex(FILE *out, const uint8_t *bytes, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		fputc(digits[bytes[i] >> 4], out);
+		fputc(digits[bytes[i] & 15], out);
+	}
+}
+
+static void patches(
+	FILE *out, const struct listing *listing, const struct listing_row *row)
+{
+	if (!row->patch_count)
+		return;
+	fputs(", \"patches\": [", out);
+	for (size_t i = 0; i < row->patch_count; i++) {
+		const struct patch *patch = listing->patches[row->first_patch + i].patch;
+		fprintf(out,
+			"%s{\"time\": %" PRIu64 ", \"address\": \"0x%" PRIx64
+			"\", \"old\": \"",
+			i ? ", " : "", patch->clock, patch->address);
+		hex(out, patch->old, patch->size);
+		fputs("\", \"new\": \"", out);
+		hex(out, patch->new, patch->size);
+		fputs("\", \"why\": ", out);
+		string(out, patch->why);
+		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
 static void instructions(struct writer *writer, const struct listing *listing)
 {
 	FILE *out = writer->out;
@@ -75,12 +108,7 @@ static void instructions(struct writer *writer, const struct listing *listing)
 		const struct listing_row *row = &listing->rows[i];
 		fprintf(out, "%s\n   {\"address\": \"0x%" PRIx64 "\", \"bytes\": \"",
 			i ? "," : "", listing->function->address + row->offset);
-		for (uint32_t k = 0; k < row->size; k++) {
-			static const char digits[] = "0123456789abcdef";
-			uint8_t byte = listing->bytes[row->offset + k];
-			fputc(digits[byte >> 4], out);
-			fputc(digits[byte & 15], out);
-		}
+		hex(out, listing->bytes + row->offset, row->size);
 		fputs("\", \"text\": ", out);
 		string(out, row->nops ? "nop" : listing_text(listing, row->text));
 		fprintf(out, ", \"samples\": %" PRIu64, row->samples);
@@ -88,6 +116,25 @@ static void instructions(struct writer *writer, const struct listing *listing)
 			fputs(", \"constant\": ", out);
 			string(out, listing_text(listing, row->note));
 		}
+		if (row->line) {
+			fprintf(out, ", \"line\": %u, \"file\": ", row->line);
+			string(out, listing_text(listing, row->file));
+		}
+		if (row->bytecode) {
+			fputs(", \"bytecode\": ", out);
+			string(out, listing_text(listing, row->bytecode));
+		}
+		if (row->label)
+			fprintf(out, ", \"label\": %d", row->label);
+		if (row->target)
+			fprintf(out, ", \"target\": %d", row->target);
+		if (row->leader)
+			fprintf(out, ", \"block\": %" PRIu64, row->block);
+		if (row->culprit)
+			fputs(", \"culprit\": true", out);
+		if (row->runs > 1)
+			fprintf(out, ", \"runs\": %u", row->runs);
+		patches(out, listing, row);
 		if (row->was) {
 			fputs(", \"loaded\": ", out);
 			string(out, listing_text(listing, row->was));
@@ -95,6 +142,31 @@ static void instructions(struct writer *writer, const struct listing *listing)
 		fputc('}', out);
 	}
 	fputc(']', out);
+}
+
+/* One version of the bytes is "instructions"; several, with --bytes=sample, are
+ * "versions", each with the number of patches made before it. */
+static void versions(
+	struct writer *writer, const struct function *function, struct listing *listing)
+{
+	FILE *out = writer->out;
+	size_t count = 0;
+	uint32_t *epochs = listing_epochs(writer->lister, function, &count);
+
+	if (count > 1)
+		fputs(",\n  \"versions\": [", out);
+	for (size_t i = 0; i < count; i++) {
+		listing_build(writer->lister, listing, function, epochs[i]);
+		if (count > 1)
+			fprintf(out, "%s{\"patched\": %u, \"samples\": %" PRIu64,
+				i ? ",\n" : "", epochs[i], listing->samples);
+		instructions(writer, listing);
+		if (count > 1)
+			fputc('}', out);
+	}
+	if (count > 1)
+		fputc(']', out);
+	free(epochs);
 }
 
 static void write_function(
@@ -114,10 +186,8 @@ static void write_function(
 	bool listed = false;
 	for (size_t i = 0; i < writer->chosen_count && !listed; i++)
 		listed = writer->chosen[i] == function;
-	if (listed || writer->listings) {
-		listing_build(writer->lister, listing, function);
-		instructions(writer, listing);
-	}
+	if (listed || writer->listings)
+		versions(writer, function, listing);
 	fputc('}', out);
 }
 

@@ -1,4 +1,4 @@
-/* Building listings: bytes -> instructions -> labels, samples, meanings. */
+/* Building listings: bytes -> instructions -> labels and meanings. */
 #include "annotate/listing.h"
 #include "annotate/naming.h"
 #include "launcher/base.h"
@@ -15,8 +15,8 @@ enum {
 };
 
 struct lister {
-	struct profile *profile;
 	struct listing_options options;
+	struct listing_sources *sources;
 	struct {
 		unsigned machine;
 		struct disasm *disasm;
@@ -26,12 +26,12 @@ struct lister {
 	size_t label_room;
 };
 
-struct lister *lister_new(struct profile *profile, const struct listing_options *options)
+struct lister *lister_new(const struct listing_options *options)
 {
 	struct lister *lister = xcalloc(1, sizeof(*lister));
 
-	lister->profile = profile;
 	lister->options = *options;
+	lister->sources = listing_sources_new(options->symfs);
 	return lister;
 }
 
@@ -39,6 +39,7 @@ void lister_free(struct lister *lister)
 {
 	for (size_t i = 0; i < lister->machine_count; i++)
 		disasm_free(lister->machines[i].disasm);
+	listing_sources_free(lister->sources);
 	free(lister->labels);
 	free(lister);
 }
@@ -48,11 +49,11 @@ static struct disasm *disasm_for(struct lister *lister, unsigned machine)
 	for (size_t i = 0; i < lister->machine_count; i++)
 		if (lister->machines[i].machine == machine)
 			return lister->machines[i].disasm;
+	if (lister->machine_count == MACHINES)
+		return NULL;
 	struct disasm *disasm = disasm_new(machine, lister->options.att);
-	if (lister->machine_count < MACHINES) {
-		lister->machines[lister->machine_count].machine = machine;
-		lister->machines[lister->machine_count++].disasm = disasm;
-	}
+	lister->machines[lister->machine_count].machine = machine;
+	lister->machines[lister->machine_count++].disasm = disasm;
 	return disasm;
 }
 
@@ -79,16 +80,23 @@ static void find_code_bytes(
 
 	listing->loaded = code->bytes;
 	listing->size = code->size;
-	listing->bytes = final ? code->final : code->bytes;
-	if (final)
-		listing->what = "bytes at exit";
-	else if (listing->bytes)
-		listing->what = lister->options.bytes == LISTING_LOAD
+	if (listing->epoch != LISTING_EVERY_EPOCH) {
+		listing->made = xrealloc(listing->made, code->size);
+		if (code_bytes_at(code, listing->epoch, listing->made))
+			listing->bytes = listing->made;
+		listing->what = "bytes as they were then";
+	} else {
+		listing->bytes = final ? code->final : code->bytes;
+		listing->what = final ? "bytes at exit"
+				: lister->options.bytes == LISTING_LOAD
 					? "bytes as loaded"
 					: "bytes as loaded (those at exit were not kept)";
-	else if (code->final && (listing->bytes = code->final))
+	}
+	if (!listing->bytes && code->final) {
+		listing->bytes = code->final;
 		listing->what = "bytes at exit (those loaded were not kept)";
-	else
+	}
+	if (!listing->bytes)
 		listing->missing =
 			"only its address is known: record a jitdump or keep the run "
 			"to see the bytes";
@@ -110,16 +118,17 @@ static void find_file_bytes(struct listing *listing, const struct function *func
 		listing->missing = "the file does not hold these addresses";
 }
 
-static size_t keep_text(struct listing *listing, const char *text)
+size_t listing_keep(struct listing *listing, const char *text, size_t length)
 {
-	size_t length = strlen(text) + 1, place = listing->text_size;
+	size_t place = listing->text_size;
 
-	if (place + length > listing->text_room) {
+	if (place + length + 1 > listing->text_room) {
 		listing->text_room = listing->text_room * 2 + length + 4096;
 		listing->text = xrealloc(listing->text, listing->text_room);
 	}
 	memcpy(listing->text + place, text, length);
-	listing->text_size += length;
+	listing->text[place + length] = '\0';
+	listing->text_size += length + 1;
 	return place;
 }
 
@@ -140,22 +149,16 @@ static void explain(struct listing *listing, struct listing_row *row,
 	const struct disasm_instruction *instruction)
 {
 	const struct function *function = listing->function;
+	uint64_t value =
+		instruction->has_target ? instruction->target : instruction->constant;
 	char name[NAME_ROOM];
-	bool known = false;
+	bool known = !instruction->has_target && instruction->memory &&
+		     naming_slot(function, value, name, sizeof(name));
 
-	if (instruction->has_target)
-		known = naming_address(
-			function, instruction->target, false, name, sizeof(name));
-	else if (instruction->memory)
-		known = naming_slot(
-				function, instruction->constant, name, sizeof(name)) ||
-			naming_address(function, instruction->constant, false, name,
-				sizeof(name));
-	else if (instruction->has_constant)
-		known = naming_address(
-			function, instruction->constant, false, name, sizeof(name));
+	if (!known)
+		known = naming_address(function, value, false, name, sizeof(name));
 	if (known)
-		row->note = keep_text(listing, name);
+		row->note = listing_keep(listing, name, strlen(name));
 }
 
 static void show_loaded(struct listing *listing, struct listing_row *row,
@@ -166,7 +169,7 @@ static void show_loaded(struct listing *listing, struct listing_row *row,
 	row->patched = true;
 	disasm_decode(disasm, loaded + row->offset, (size_t)(listing->size - row->offset),
 		listing->function->address + row->offset, &was);
-	row->was = keep_text(listing, was.text);
+	row->was = listing_keep(listing, was.text, strlen(was.text));
 }
 
 static void decode(struct lister *lister, struct listing *listing, struct disasm *disasm)
@@ -183,7 +186,9 @@ static void decode(struct lister *lister, struct listing *listing, struct disasm
 		row->size = instruction.size;
 		row->flow = instruction.flow;
 		row->nops = instruction.nop;
-		row->text = keep_text(listing, instruction.text);
+		row->slow = instruction.slow;
+		row->text =
+			listing_keep(listing, instruction.text, strlen(instruction.text));
 		uint64_t within = instruction.target - function->address;
 		bool inside = instruction.has_target && within < listing->size &&
 			      instruction.flow != DISASM_CALL;
@@ -223,29 +228,6 @@ static void number_labels(struct lister *lister, struct listing *listing)
 	}
 }
 
-static void count_samples(struct lister *lister, struct listing *listing)
-{
-	size_t at = 0;
-
-	(void)lister;
-	for (struct hit *hit = listing->function->hits; hit; hit = hit->next) {
-		while (at < listing->count &&
-			listing->rows[at].offset + listing->rows[at].size <= hit->offset)
-			at++;
-		if (at < listing->count)
-			listing->rows[at].samples += hit->count;
-		else
-			listing->outside += hit->count;
-	}
-	struct listing_row *leader = NULL;
-	for (size_t i = 0; i < listing->count; i++) {
-		struct listing_row *row = &listing->rows[i];
-		if (row->leader)
-			leader = row;
-		leader->block += row->samples;
-	}
-}
-
 static bool joins(const struct listing_row *row, bool first)
 {
 	return row->nops && !row->samples && !row->patched && (first || !row->label);
@@ -276,15 +258,22 @@ static void collapse_nops(struct listing *listing)
 	listing->count = kept;
 }
 
-void listing_build(
-	struct lister *lister, struct listing *listing, const struct function *function)
+static void reset(
+	struct listing *listing, const struct function *function, uint32_t epoch)
 {
 	listing->function = function;
+	listing->epoch = epoch;
 	listing->bytes = listing->loaded = NULL;
 	listing->what = listing->missing = NULL;
-	listing->size = listing->outside = 0;
-	listing->count = listing->text_size = 0;
-	keep_text(listing, "");
+	listing->size = listing->outside = listing->samples = 0;
+	listing->count = listing->text_size = listing->patch_count = 0;
+	listing_keep(listing, "", 0);
+}
+
+void listing_build(struct lister *lister, struct listing *listing,
+	const struct function *function, uint32_t epoch)
+{
+	reset(listing, function, epoch);
 	if (function->code)
 		find_code_bytes(lister, listing, function->code);
 	else
@@ -301,7 +290,7 @@ void listing_build(
 		listing->size = LARGEST;
 	if (!listing->bytes || !disasm) {
 		listing->bytes = NULL;
-		listing->outside = function->samples;
+		listing_count(listing);
 		return;
 	}
 	if (listing->size > lister->label_room) {
@@ -309,16 +298,68 @@ void listing_build(
 		lister->labels = xreallocarray(
 			lister->labels, lister->label_room, sizeof(*lister->labels));
 	}
-	memset(lister->labels, 0, listing->size * sizeof(*lister->labels));
+	if (listing->size)
+		memset(lister->labels, 0, listing->size * sizeof(*lister->labels));
 	decode(lister, listing, disasm);
 	number_labels(lister, listing);
-	count_samples(lister, listing);
+	listing_count(listing);
+	if (!lister->options.precise)
+		listing_mark_culprits(listing);
 	collapse_nops(listing);
+	listing_add_lines(lister->sources, listing);
+	listing_add_patches(listing);
 }
 
 void listing_release(struct listing *listing)
 {
 	free(listing->rows);
 	free(listing->text);
+	free(listing->made);
+	free(listing->patches);
 	*listing = (struct listing){0};
+}
+
+struct version {
+	uint32_t epoch;
+	uint64_t samples;
+};
+
+static int compare_versions(const void *a, const void *b)
+{
+	const struct version *left = a, *right = b;
+
+	if (left->samples != right->samples)
+		return left->samples > right->samples ? -1 : 1;
+	return left->epoch < right->epoch ? -1 : left->epoch > right->epoch;
+}
+
+static uint32_t *every(size_t *count)
+{
+	uint32_t *list = xmalloc(sizeof(*list));
+
+	*list = LISTING_EVERY_EPOCH;
+	*count = 1;
+	return list;
+}
+
+uint32_t *listing_epochs(
+	struct lister *lister, const struct function *function, size_t *count)
+{
+	const struct code *code = function->code;
+
+	if (lister->options.bytes != LISTING_SAMPLE || !code || !code->patch_count)
+		return every(count);
+	struct version *versions = xcalloc(code->patch_count + 1, sizeof(*versions));
+	for (size_t i = 0; i <= code->patch_count; i++)
+		versions[i].epoch = (uint32_t)i;
+	for (struct hit *hit = function->hits; hit; hit = hit->next)
+		if (hit->epoch <= code->patch_count)
+			versions[hit->epoch].samples += hit->count;
+	qsort(versions, code->patch_count + 1, sizeof(*versions), compare_versions);
+	uint32_t *list = xreallocarray(NULL, code->patch_count + 1, sizeof(*list));
+	*count = 0;
+	for (size_t i = 0; i <= code->patch_count && versions[i].samples; i++)
+		list[(*count)++] = versions[i].epoch;
+	free(versions);
+	return list;
 }

@@ -11,6 +11,10 @@ enum listing_bytes {
 	LISTING_SAMPLE, /* as they stood when the samples were taken */
 };
 
+enum {
+	LISTING_EVERY_EPOCH = UINT32_MAX,
+};
+
 struct listing_row {
 	uint64_t offset; /* bytes from the function's start */
 	uint32_t size;
@@ -18,47 +22,89 @@ struct listing_row {
 	uint32_t nops; /* instructions in this row where it is a run of nops; else 0 */
 	int label;     /* 1…: jumps within the function come here; 0: none */
 	int target;    /* 1…: the label it jumps to; 0: none */
+	uint32_t line; /* of the source, 1…; 0: not known */
+	uint32_t runs; /* that had samples here */
 	bool patched;  /* these bytes are not those that were loaded */
 	bool leader;   /* a basic block begins here */
+	bool slow;     /* of a kind that takes long: division, load, … */
+	bool culprit;  /* samples behind it are likely its own */
 	uint64_t samples;
 	uint64_t block; /* samples of the block, at its leader */
-	size_t text;	/* in listing->text */
-	size_t note;	/* in listing->text: what its constant means; 0: nothing */
-	size_t was;	/* in listing->text: the instruction as loaded; 0: the same */
+	/* Places in listing->text; 0: nothing. */
+	size_t text;
+	size_t note;	 /* what its constant means */
+	size_t was;	 /* the instruction as loaded */
+	size_t file;	 /* of the source line */
+	size_t source;	 /* the text of the line, where it differs from the row before */
+	size_t bytecode; /* the bytecode it came from, where another one begins */
+	size_t first_patch, patch_count; /* in listing->patches */
+};
+
+struct listing_patch {
+	const struct patch *patch;
+	size_t row;
 };
 
 struct listing {
 	const struct function *function;
-	const uint8_t *bytes;  /* borrowed; NULL: not known */
+	uint32_t epoch;	       /* patches made before what is listed; EVERY_EPOCH */
+	const uint8_t *bytes;  /* borrowed or `made`; NULL: not known */
 	const uint8_t *loaded; /* borrowed; NULL: not known */
+	uint8_t *made;	       /* owned */
 	uint64_t size;
+	uint64_t samples;    /* that this listing counts */
 	const char *what;    /* which bytes these are, in words */
 	const char *missing; /* why there are none */
 	struct listing_row *rows;
 	size_t count, room;
 	char *text; /* owned: NUL-terminated strings, the first is empty */
 	size_t text_size, text_room;
+	struct listing_patch *patches; /* owned, by row, then by time */
+	size_t patch_count, patch_room;
 	uint64_t outside; /* samples beyond the bytes that are known */
 };
 
 struct listing_options {
 	enum listing_bytes bytes;
 	bool att;
+	bool precise; /* the samples have no skid */
+	const char *symfs;
 };
 
 struct lister; /* disassemblers and caches for many listings */
 
-struct lister *lister_new(struct profile *profile, const struct listing_options *options);
+struct lister *lister_new(const struct listing_options *options);
 void lister_free(struct lister *lister);
 
-/* Builds the listing of `function`; to be released, or built into again. */
-void listing_build(
-	struct lister *lister, struct listing *listing, const struct function *function);
+/* Builds the listing of `function`, or of one version of its bytes; to be released, or
+ * built into again. */
+void listing_build(struct lister *lister, struct listing *listing,
+	const struct function *function, uint32_t epoch);
 void listing_release(struct listing *listing);
+
+/* The versions of the function's bytes that are to be listed: all in one unless bytes at
+ * the time of the samples were asked for; hottest first. Owned array. */
+uint32_t *listing_epochs(
+	struct lister *lister, const struct function *function, size_t *count);
 
 static inline const char *listing_text(const struct listing *listing, size_t place)
 {
 	return listing->text + place;
 }
+
+/* For the parts of this module. */
+
+size_t listing_keep(struct listing *listing, const char *text, size_t length);
+
+/* Lines and bytecodes of each row (listing_lines.c). */
+struct listing_sources;
+struct listing_sources *listing_sources_new(const char *symfs);
+void listing_sources_free(struct listing_sources *sources);
+void listing_add_lines(struct listing_sources *sources, struct listing *listing);
+
+/* Samples, blocks and the marks that follow from them (listing_marks.c). */
+void listing_count(struct listing *listing);
+void listing_mark_culprits(struct listing *listing);
+void listing_add_patches(struct listing *listing);
 
 #endif

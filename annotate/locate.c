@@ -136,7 +136,8 @@ static struct place locate_user(struct profile *profile, struct input *input,
 		profile->late += late;
 		place->code->sampled = true;
 		return (struct place){code_function(profile, input, process, place, time),
-			address - place->address, 0, NULL};
+			address - place->address, code_epoch(place->code, time, validity),
+			NULL};
 	}
 	if (address >> 12 == VSYSCALL >> 12)
 		return unresolved("vsyscall page");

@@ -19,6 +19,10 @@ struct mapping {
 	bool file;		/* a real file, rather than memory with a name */
 	struct module *module;	/* found on first use; NULL before */
 	uint64_t from;
+	/* Where the whole file lies in memory by its program headers; `low` 0: not known.
+	 */
+	uint64_t low, high, bias;
+	bool placed;
 };
 
 struct comm {

@@ -45,17 +45,43 @@ static bool name_in_file(const struct function *function, struct mapping *mappin
 
 /* perf records executable mappings only: a file's data lies at the same distance from its
  * code as in the file. */
-static bool name_in_own_data(
+static bool name_data(
 	const struct function *function, uint64_t address, char *text, size_t room)
 {
-	if (!function->symbol)
-		return false;
-	uint64_t own = address - function->address + function->symbol->address;
-	struct symbol *symbol = symbols_find(&function->module->symbols, own);
-	if (!symbol)
-		return false;
-	put(text, room, symbol->name, own - symbol->address);
-	return true;
+	for (struct process *process = function->process; process;
+		process = process->parent) {
+		for (size_t i = 0; i < process->maps.count; i++) {
+			struct mapping *mapping = process->maps.list[i].value;
+			uint64_t own;
+			if (!mapping->file || input_data_address(function->input, mapping,
+						      address, &own) < 0)
+				continue;
+			struct symbol *symbol =
+				symbols_find(&mapping->module->symbols, own);
+			if (symbol)
+				put(text, room, symbol->name, own - symbol->address);
+			return symbol != NULL;
+		}
+	}
+	return false;
+}
+
+/* What the runtime said of the object at an address. */
+static bool name_object(
+	const struct function *function, uint64_t address, char *text, size_t room)
+{
+	for (struct process *process = function->process; process;
+		process = process->parent) {
+		const char *object =
+			process->code && process->code->patches
+				? patches_object(process->code->patches, address)
+				: NULL;
+		if (object)
+			snprintf(text, room, "%s", object);
+		if (object || process->exec)
+			return object != NULL;
+	}
+	return false;
 }
 
 bool naming_address(const struct function *function, uint64_t address, bool code_only,
@@ -66,6 +92,8 @@ bool naming_address(const struct function *function, uint64_t address, bool code
 	if (address < LEAST_ADDRESS || !function->process)
 		return false;
 	uint64_t time = end_of(function);
+	if (!code_only && name_object(function, address, text, room))
+		return true;
 	struct code_place *place =
 		input_code(function->process, address, time, NULL, &late);
 	if (place) {
@@ -76,7 +104,7 @@ bool naming_address(const struct function *function, uint64_t address, bool code
 	if (mapping && mapping->file &&
 		name_in_file(function, mapping, address, code_only, text, room))
 		return true;
-	return !code_only && name_in_own_data(function, address, text, room);
+	return !code_only && name_data(function, address, text, room);
 }
 
 bool naming_slot(

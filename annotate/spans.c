@@ -138,6 +138,34 @@ void *spans_find_later(const struct spans *spans, uint64_t address, uint64_t tim
 	return query.later ? query.later->value : NULL;
 }
 
+static bool any_later(
+	const struct spans *spans, const struct span *range, size_t low, size_t high)
+{
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct span *span = &spans->list[middle];
+
+		if (spans->reach[middle] <= range->start)
+			return false;
+		if (any_later(spans, range, low, middle))
+			return true;
+		if (span->start >= range->end)
+			return false;
+		if (span->end > range->start && span->from > range->from)
+			return true;
+		low = middle + 1;
+	}
+	return false;
+}
+
+bool spans_any_later(
+	const struct spans *spans, uint64_t start, uint64_t end, uint64_t time)
+{
+	struct span range = {.start = start, .end = end, .from = time};
+
+	return any_later(spans, &range, 0, spans->count);
+}
+
 void spans_release(struct spans *spans)
 {
 	free(spans->list);

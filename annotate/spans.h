@@ -4,6 +4,7 @@
 #ifndef ANNOTATE_SPANS_H
 #define ANNOTATE_SPANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,10 @@ void *spans_find(const struct spans *spans, uint64_t address, uint64_t time,
 
 /* The value of the first span that begins after `time` and covers `address`, or NULL. */
 void *spans_find_later(const struct spans *spans, uint64_t address, uint64_t time);
+
+/* Whether any span overlaps [start, end) that begins after `time`. */
+bool spans_any_later(
+	const struct spans *spans, uint64_t start, uint64_t end, uint64_t time);
 
 void spans_release(struct spans *spans);
 

@@ -4,10 +4,14 @@
 #include "launcher/base.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-	BYTES_SHOWN = 10, /* of an instruction, with --raw */
+	BYTES_SHOWN = 10,   /* of an instruction, with --raw */
+	LONGEST_PATCH = 16, /* bytes */
+	PATCHES_SHOWN = 8,  /* of one instruction */
+	VERSIONS_SHOWN = 8, /* of one function */
 };
 
 static const char RESET[] = "\033[0m", BOLD[] = "\033[1m", DIM[] = "\033[2m";
@@ -53,10 +57,16 @@ static const char *short_module(const struct function *function)
 static void write_tally(
 	struct writer *writer, const char *title, const struct tally *tally)
 {
+	const char *comma = "";
+
 	fputs(title, writer->out);
-	for (size_t i = 0; i < tally->count; i++)
-		fprintf(writer->out, "%s%" PRIu64 " %s", i ? ", " : " ",
-			tally->list[i].count, tally->list[i].name);
+	for (size_t i = 0; i < tally->count; i++) {
+		if (!tally->list[i].count)
+			continue;
+		fprintf(writer->out, "%s %" PRIu64 " %s", comma, tally->list[i].count,
+			tally->list[i].name);
+		comma = ",";
+	}
 	fputc('\n', writer->out);
 }
 
@@ -123,23 +133,100 @@ static void write_bytes(struct writer *writer, const struct listing *listing,
 	fputc(row->size > BYTES_SHOWN ? '+' : ' ', writer->out);
 }
 
+static void write_notes(struct writer *writer, const struct listing *listing,
+	const struct listing_row *row)
+{
+	const char *cyan = paint(writer, "\033[36m"),
+		   *magenta = paint(writer, "\033[35m");
+
+	if (row->note)
+		fprintf(writer->out, "  %s; %s%s", cyan, listing_text(listing, row->note),
+			paint(writer, RESET));
+	if (row->was)
+		fprintf(writer->out, "  %s; loaded as: %s%s", magenta,
+			listing_text(listing, row->was), paint(writer, RESET));
+	fputc('\n', writer->out);
+}
+
+static void write_hex(struct writer *writer, const uint8_t *bytes, uint64_t size)
+{
+	for (uint64_t i = 0; i < size && i < LONGEST_PATCH; i++)
+		fprintf(writer->out, " %02x", bytes[i]);
+	if (size > LONGEST_PATCH)
+		fputs(" …", writer->out);
+}
+
+/* The history of a patchpoint, at the first instruction that it changed. */
+static void write_patches(struct writer *writer, const struct listing *listing,
+	const struct listing_row *row)
+{
+	uint64_t begin = listing->function->input->first_sample;
+
+	for (size_t i = 0; i < row->patch_count; i++) {
+		const struct listing_patch *entry =
+			&listing->patches[row->first_patch + i];
+		const struct patch *patch = entry->patch;
+		if (patch->offset < row->offset)
+			continue;
+		if (i == PATCHES_SHOWN && row->patch_count > PATCHES_SHOWN + 1) {
+			fprintf(writer->out, "%34s%s%zu more patches%s\n", "",
+				paint(writer, DIM), row->patch_count - i,
+				paint(writer, RESET));
+			return;
+		}
+		fprintf(writer->out, "%34s%spatched at %+.6f s:", "", paint(writer, DIM),
+			((double)patch->clock - (double)begin) / 1e9);
+		write_hex(writer, patch->old, patch->size);
+		fputs(" ->", writer->out);
+		write_hex(writer, patch->new, patch->size);
+		fprintf(writer->out, "  %s%s\n", patch->why, paint(writer, RESET));
+	}
+}
+
+/* What stands above an instruction: the source line, the label with its block's total. */
+static void write_above(struct writer *writer, const struct listing *listing,
+	const struct listing_row *row)
+{
+	if (row->source)
+		fprintf(writer->out, "%18s%s%s%s\n", "", paint(writer, "\033[34m"),
+			listing_text(listing, row->source), paint(writer, RESET));
+	if (row->leader && row->block && (row->label || row != listing->rows)) {
+		char label[16] = "";
+		if (row->label)
+			snprintf(label, sizeof(label), "L%d:", row->label);
+		fprintf(writer->out, "%18s%-8s %sblock %.2f%%, %" PRIu64 "%s\n", "",
+			label, paint(writer, DIM), percent(row->block, listing->samples),
+			row->block, paint(writer, RESET));
+	} else if (row->label) {
+		fprintf(writer->out, "%18sL%d:\n", "", row->label);
+	}
+	if (row->bytecode)
+		fprintf(writer->out, "%20s%s%s%s\n", "", paint(writer, DIM),
+			listing_text(listing, row->bytecode), paint(writer, RESET));
+}
+
 static void write_row(struct writer *writer, const struct listing *listing,
 	const struct listing_row *row)
 {
-	const struct function *function = listing->function;
-	uint64_t address = function->address + row->offset;
+	uint64_t address = listing->function->address + row->offset;
 
-	if (row->label)
-		fprintf(writer->out, "%21sL%d:\n", "", row->label);
+	write_above(writer, listing, row);
 	if (row->samples)
 		fprintf(writer->out, "%s%6.2f%% %8" PRIu64 "%s",
-			heat(writer, row->samples, function->samples),
-			percent(row->samples, function->samples), row->samples,
+			heat(writer, row->samples, listing->samples),
+			percent(row->samples, listing->samples), row->samples,
 			paint(writer, RESET));
 	else
 		fprintf(writer->out, "%16s", "");
-	fprintf(writer->out, " %c %s%12" PRIx64 "%s  ", row->patched ? '*' : ' ',
-		paint(writer, DIM), address, paint(writer, RESET));
+	if (writer->profile->input_count > 1) {
+		if (row->samples)
+			fprintf(writer->out, " %4u", row->runs);
+		else
+			fputs("     ", writer->out);
+	}
+	fprintf(writer->out, " %c%c%s%12" PRIx64 "%s  ", row->culprit ? '>' : ' ',
+		row->patched || row->patch_count ? '*' : ' ', paint(writer, DIM), address,
+		paint(writer, RESET));
 	if (writer->raw)
 		write_bytes(writer, listing, row);
 	const char *text = listing_text(listing, row->text);
@@ -153,41 +240,73 @@ static void write_row(struct writer *writer, const struct listing *listing,
 			row->target);
 	else
 		fputs(text, writer->out);
-	if (row->note)
-		fprintf(writer->out, "  %s; %s%s", paint(writer, "\033[36m"),
-			listing_text(listing, row->note), paint(writer, RESET));
-	if (row->was)
-		fprintf(writer->out, "  %s; loaded as: %s%s", paint(writer, "\033[35m"),
-			listing_text(listing, row->was), paint(writer, RESET));
+	write_notes(writer, listing, row);
+	write_patches(writer, listing, row);
+}
+
+static void write_legend(struct writer *writer, const struct listing *listing)
+{
+	bool culprits = false, patched = false;
+
+	for (size_t i = 0; i < listing->count; i++) {
+		culprits |= listing->rows[i].culprit;
+		patched |= listing->rows[i].patched || listing->rows[i].patch_count;
+	}
+	if (culprits)
+		fputs("> the slow instruction that the samples behind it likely waited "
+		      "for\n",
+			writer->out);
+	if (patched)
+		fputs("* patched after it was loaded\n", writer->out);
 	fputc('\n', writer->out);
 }
 
 static void write_listing(struct writer *writer, const struct listing *listing)
 {
 	const struct function *function = listing->function;
-	const struct profile *profile = writer->profile;
 
 	fprintf(writer->out,
 		"\n%s%s%s  %s, %s\n%#" PRIx64 ", %" PRIu64 " bytes, %" PRIu64
-		" samples, %.2f%% of all; %s\n\n",
+		" samples, %.2f%% of all; %s",
 		paint(writer, BOLD), function->name, paint(writer, RESET),
 		kind_name(function->kind), short_module(function), function->address,
-		function->size, function->samples,
-		percent(function->samples, profile->event_samples),
+		function->size, listing->samples,
+		percent(listing->samples, writer->profile->event_samples),
 		listing->bytes ? listing->what : listing->missing);
-	if (!listing->bytes) {
-		for (struct hit *hit = function->hits; hit; hit = hit->next)
-			fprintf(writer->out, "%6.2f%% %8" PRIu64 "   %12" PRIx64 "\n",
-				percent(hit->count, function->samples), hit->count,
-				function->address + hit->offset);
-		return;
-	}
+	if (listing->epoch != LISTING_EVERY_EPOCH)
+		fprintf(writer->out, ", after %u of %zu patches", listing->epoch,
+			function->code->patch_count);
+	fputc('\n', writer->out);
+	write_legend(writer, listing);
+	for (struct hit *hit = listing->bytes ? NULL : function->hits; hit;
+		hit = hit->next)
+		fprintf(writer->out, "%6.2f%% %8" PRIu64 "   %12" PRIx64 "\n",
+			percent(hit->count, function->samples), hit->count,
+			function->address + hit->offset);
 	for (size_t i = 0; i < listing->count; i++)
 		write_row(writer, listing, &listing->rows[i]);
-	if (listing->outside)
+	if (listing->outside && listing->bytes)
 		fprintf(writer->out,
 			"%6.2f%% %8" PRIu64 "   beyond the bytes that are known\n",
 			percent(listing->outside, function->samples), listing->outside);
+}
+
+static void write_function(
+	struct writer *writer, struct listing *listing, const struct function *function)
+{
+	size_t count = 0;
+	uint32_t *epochs = listing_epochs(writer->lister, function, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (i == VERSIONS_SHOWN && !writer->listings) {
+			fprintf(writer->out, "\n%zu more versions were sampled (--all)\n",
+				count - i);
+			break;
+		}
+		listing_build(writer->lister, listing, function, epochs[i]);
+		write_listing(writer, listing);
+	}
+	free(epochs);
 }
 
 void text_write(struct writer *writer)
@@ -199,8 +318,7 @@ void text_write(struct writer *writer)
 		write_table(writer);
 	}
 	for (size_t i = 0; i < writer->chosen_count; i++) {
-		listing_build(writer->lister, &listing, writer->chosen[i]);
-		write_listing(writer, &listing);
+		write_function(writer, &listing, writer->chosen[i]);
 	}
 	listing_release(&listing);
 }

@@ -41,9 +41,10 @@ static bool read_perf(const char *path, struct modules *modules)
 		return fault.text[0] != '\0';
 	profile_add(&profile, &input);
 	profile_finish(&profile);
-	struct lister *lister = lister_new(&profile, &listing_options);
+	struct lister *lister = lister_new(&listing_options);
 	for (size_t i = 0; i < profile.function_count && i < 3; i++)
-		listing_build(lister, &listing, profile.functions[i]);
+		listing_build(
+			lister, &listing, profile.functions[i], LISTING_EVERY_EPOCH);
 	bool told = warnings.incomplete && warnings.count;
 	listing_release(&listing);
 	lister_free(lister);
