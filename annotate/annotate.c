@@ -45,6 +45,18 @@ static void choose(struct writer *writer, const struct options *options)
 	}
 }
 
+/* With a file to write nothing else is shown unless asked for. */
+static bool wants_files(const struct options *options)
+{
+	return options->html || options->pprof || options->elf || options->firefox;
+}
+
+static void write_files(struct writer *writer, const struct options *options)
+{
+	(void)writer;
+	(void)options;
+}
+
 static void write_profile(struct profile *profile, const struct options *options)
 {
 	struct writer writer = {.out = stdout,
@@ -57,14 +69,63 @@ static void write_profile(struct profile *profile, const struct options *options
 
 	choose(&writer, options);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	write_files(&writer, options);
 	if (options->json)
 		json_write(&writer);
-	else
+	else if (options->folded)
+		folded_write(&writer);
+	else if (!wants_files(options))
 		text_write(&writer);
 	if (fflush(stdout) != 0)
 		die(STATUS_TROUBLE, "cannot write the output");
 	free(writer.chosen);
 	lister_free(writer.lister);
+}
+
+struct paths {
+	char **list; /* owned, as is each */
+	size_t count;
+};
+
+static void add_path(struct paths *paths, char *path)
+{
+	paths->list = xreallocarray(paths->list, paths->count + 1, sizeof(*paths->list));
+	paths->list[paths->count++] = path;
+}
+
+/* A RUN of several runs holds them in RUN/2, RUN/3, … beside its own files. */
+static struct paths expand(const struct options *options)
+{
+	struct paths paths = {0};
+
+	for (size_t i = 0; i < options->path_count; i++) {
+		add_path(&paths, xstrdup(options->paths[i]));
+		for (unsigned n = 2;; n++) {
+			char *path = xasprintf("%s/%u", options->paths[i], n);
+			if (access(path, F_OK) != 0) {
+				free(path);
+				break;
+			}
+			add_path(&paths, path);
+		}
+	}
+	return paths;
+}
+
+/* A run that cannot be read ends the program where it is the first; of several runs one
+ * that does not fit is left out, with its reason. */
+static void add_input(struct profile *profile, struct input *input, const char *path,
+	const struct options *options, struct modules *modules)
+{
+	struct fault fault;
+
+	if (input_open(input, path, &options->input, modules, profile->warnings, &fault) <
+		0)
+		die(STATUS_TROUBLE, "cannot read '%s': %s", path, fault.text);
+	if (profile_add(profile, input, &fault) < 0) {
+		warnings_add(profile->warnings, "'%s' is left out: %s", path, fault.text);
+		profile->warnings->incomplete = true;
+	}
 }
 
 int main(int argc, char **argv)
@@ -77,22 +138,23 @@ int main(int argc, char **argv)
 	options_read(&options, argc, argv);
 	modules.symfs = options.listing.symfs = options.input.symfs;
 	profile.event = options.event;
-	struct input *inputs = xcalloc(options.path_count, sizeof(*inputs));
-	for (size_t i = 0; i < options.path_count; i++) {
-		struct fault fault;
-		if (input_open(&inputs[i], options.paths[i], &options.input, &modules,
-			    &warnings, &fault) < 0)
-			die(STATUS_TROUBLE, "cannot read '%s': %s", options.paths[i],
-				fault.text);
-		profile_add(&profile, &inputs[i]);
-	}
+	if (options.folded || options.html || options.pprof || options.firefox)
+		profile.stacks = stacks_new(options.firefox != NULL);
+	struct paths paths = expand(&options);
+	struct input *inputs = xcalloc(paths.count, sizeof(*inputs));
+	for (size_t i = 0; i < paths.count; i++)
+		add_input(&profile, &inputs[i], paths.list[i], &options, &modules);
 	profile_finish(&profile);
 	write_profile(&profile, &options);
 
 	int status = warnings.incomplete ? STATUS_INCOMPLETE : 0;
+	stacks_free(profile.stacks);
 	profile_release(&profile);
-	for (size_t i = 0; i < options.path_count; i++)
+	for (size_t i = 0; i < paths.count; i++) {
 		input_close(&inputs[i]);
+		free(paths.list[i]);
+	}
+	free(paths.list);
 	free(inputs);
 	modules_release(&modules);
 	warnings_release(&warnings);

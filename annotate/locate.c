@@ -1,6 +1,7 @@
 /* From an address at a moment to a function: mappings, JIT code and symbols put together.
  */
 #include "annotate/demangle.h"
+#include "annotate/merge.h"
 #include "annotate/profile.h"
 #include "launcher/base.h"
 
@@ -31,6 +32,13 @@ static struct function *code_function(struct profile *profile, struct input *inp
 
 	if (code->function)
 		return code->function;
+	struct function *same = profile->merge ? merge_find(profile->merge, input, code,
+							 profile->warnings)
+					       : NULL;
+	if (same) {
+		code->function = same;
+		return same;
+	}
 	struct function *function = add_function(profile, input, process, time);
 	function->kind = FUNCTION_JIT;
 	function->name = function->raw_name = code->name;
@@ -39,6 +47,8 @@ static struct function *code_function(struct profile *profile, struct input *inp
 	function->size = code->size;
 	function->code = code;
 	code->function = function;
+	if (profile->merge)
+		merge_add(profile->merge, function);
 	return function;
 }
 

@@ -25,6 +25,13 @@ enum option_number {
 	OPTION_COLOUR,
 	OPTION_SYNTAX,
 	OPTION_BYTES,
+	OPTION_DIFF,
+	OPTION_ELF,
+	OPTION_FIREFOX,
+	OPTION_FOLDED,
+	OPTION_GDB_SCRIPT,
+	OPTION_HTML,
+	OPTION_PPROF,
 	OPTION_VERSION,
 };
 
@@ -32,11 +39,18 @@ static const struct option longs[] = {
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"bytes", required_argument, NULL, OPTION_BYTES},
 	{"color", required_argument, NULL, OPTION_COLOUR},
+	{"diff", no_argument, NULL, OPTION_DIFF},
+	{"elf", required_argument, NULL, OPTION_ELF},
 	{"event", required_argument, NULL, OPTION_EVENT},
+	{"firefox", required_argument, NULL, OPTION_FIREFOX},
+	{"folded", no_argument, NULL, OPTION_FOLDED},
 	{"functions", no_argument, NULL, OPTION_FUNCTIONS},
+	{"gdb-script", no_argument, NULL, OPTION_GDB_SCRIPT},
 	{"help", no_argument, NULL, 'h'},
+	{"html", required_argument, NULL, OPTION_HTML},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"map", required_argument, NULL, OPTION_MAP},
+	{"pprof", required_argument, NULL, OPTION_PPROF},
 	{"raw", no_argument, NULL, OPTION_RAW},
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"syntax", required_argument, NULL, OPTION_SYNTAX},
@@ -62,6 +76,14 @@ static const char help[] =
 	"      --syntax=NAME     intel (default) or att\n"
 	"      --color=WHEN      auto (default), always or never\n"
 	"      --json            one JSON object, as described in annotate(1)\n"
+	"      --html=FILE       one self-contained page: listings, flame graph, search\n"
+	"      --folded          call stacks, folded, as flame graph tools take them\n"
+	"      --pprof=FILE      a profile for pprof\n"
+	"      --firefox=FILE    a profile for the Firefox Profiler\n"
+	"      --elf=FILE        the JIT code at its addresses with symbols, for any ELF "
+	"tool\n"
+	"      --gdb-script      breakpoints on the hottest instructions\n"
+	"      --diff            compare the profiles of two RUNs\n"
 	"      --symfs=DIR       look up the recorded machine's files under DIR\n"
 	"      --map=FILE        a perf map to use, or a directory of perf-PID.map "
 	"files\n"
@@ -117,6 +139,13 @@ static void read_option(struct options *options, int option)
 		break;
 	case OPTION_EVENT: options->event = optarg; break;
 	case OPTION_FUNCTIONS: options->table_only = true; break;
+	case OPTION_DIFF: options->diff = true; break;
+	case OPTION_ELF: options->elf = optarg; break;
+	case OPTION_FIREFOX: options->firefox = optarg; break;
+	case OPTION_FOLDED: options->folded = true; break;
+	case OPTION_GDB_SCRIPT: options->gdb_script = true; break;
+	case OPTION_HTML: options->html = optarg; break;
+	case OPTION_PPROF: options->pprof = optarg; break;
 	case OPTION_JSON: options->json = true; break;
 	case OPTION_MAP: options->input.map = optarg; break;
 	case OPTION_RAW: options->raw = true; break;

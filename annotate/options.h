@@ -16,7 +16,8 @@ struct options {
 	struct listing_options listing;
 	const char *event;
 	const char *function; /* name or address asked for; NULL: the hottest */
-	bool json, all, table_only, raw;
+	bool json, all, table_only, raw, folded, gdb_script, diff;
+	const char *html, *pprof, *elf, *firefox; /* files to write; NULL: not wanted */
 	size_t top;
 	enum options_colour colour;
 	char **paths; /* borrowed from argv; at least one */

@@ -1,6 +1,8 @@
 /* Counting samples. Most samples repeat an address of a process, so what an address means
  * is kept in a cache together with the time for which that holds. */
 #include "annotate/profile.h"
+#include "annotate/merge.h"
+#include "annotate/stacks.h"
 #include "launcher/base.h"
 
 #include <stdlib.h>
@@ -118,9 +120,6 @@ static void count_place(struct collect *collect, const struct perfdata_record *r
 	struct process *process, const struct attr_sample_data *sample)
 {
 	uint32_t mode = record->misc & PERFDATA_MISC_CPUMODE;
-	if (!collect->wanted[record->event])
-		return;
-	collect->profile->event_samples++;
 	struct cached *cached = &collect->cache[mix(sample->ip ^ (uintptr_t)process) &
 						((1 << CACHE_BITS) - 1)];
 
@@ -142,7 +141,7 @@ static void count_place(struct collect *collect, const struct perfdata_record *r
 	cached->hit->function->samples++;
 }
 
-static void count_comm(struct collect *collect, struct process *process,
+static const char *count_comm(struct collect *collect, struct process *process,
 	const struct attr_sample_data *sample)
 {
 	struct profile *profile = collect->profile;
@@ -159,10 +158,13 @@ static void count_comm(struct collect *collect, struct process *process,
 			*cached = (struct cached_comm){
 				name, tally_index(&profile->comms, name)};
 		profile->comms.list[cached->comm].count++;
-		return;
+		return name;
 	}
 	cleanup_free char *number = xasprintf(":%d", (int)sample->tid);
-	tally_add(&profile->comms, number, 1);
+	struct tally_entry *entry =
+		&profile->comms.list[tally_index(&profile->comms, number)];
+	entry->count++;
+	return entry->name;
 }
 
 static void count_sample(struct collect *collect, const struct perfdata_record *record,
@@ -171,8 +173,17 @@ static void count_sample(struct collect *collect, const struct perfdata_record *
 	collect->profile->samples++;
 	collect->input->samples++;
 	collect->profile->events.list[collect->events[record->event]].count++;
-	count_comm(collect, process, sample);
+	const char *comm = count_comm(collect, process, sample);
+	if (!collect->wanted[record->event])
+		return;
+	collect->profile->event_samples++;
 	count_place(collect, record, process, sample);
+	if (collect->profile->stacks) {
+		struct attr_sample_data copy = *sample; /* its chain is used up */
+		stacks_add(collect->profile->stacks, collect->profile, collect->input,
+			process, comm, record->attr, &copy,
+			record->misc & PERFDATA_MISC_CPUMODE);
+	}
 }
 
 /* Where only a group's leader samples, each member that counted on since is sampled too.
@@ -227,8 +238,27 @@ static bool is_wanted(const char *name, const char *wanted)
 				  (name[length] == '\0' || name[length] == ':'));
 }
 
-void profile_add(struct profile *profile, struct input *input)
+/* From the second run on functions of earlier ones are looked for. */
+static int begin_merge(struct profile *profile, struct input *input, struct fault *fault)
 {
+	if (!profile->input_count)
+		return 0;
+	if (merge_check(profile->inputs[0], input, fault) < 0)
+		return -1;
+	if (profile->merge)
+		return 0;
+	profile->merge = merge_new();
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i]->code)
+			merge_add(profile->merge, profile->functions[i]);
+	return 0;
+}
+
+int profile_add(struct profile *profile, struct input *input, struct fault *fault)
+{
+	if (begin_merge(profile, input, fault) < 0)
+		return -1;
+
 	struct collect *collect = xcalloc(1, sizeof(*collect));
 	struct perfdata *data = &input->data;
 	struct perfdata_record record;
@@ -255,6 +285,7 @@ void profile_add(struct profile *profile, struct input *input)
 	free(collect->events);
 	free(collect->wanted);
 	free(collect);
+	return 0;
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -309,6 +340,10 @@ void profile_finish(struct profile *profile)
 			sizeof(*profile->functions), compare_functions);
 	tally_sort(&profile->comms);
 	tally_sort(&profile->unresolved);
+	if (profile->stacks)
+		stacks_finish(profile->stacks);
+	if (profile->merge)
+		merge_report(profile->merge, profile->warnings);
 	if (profile->late)
 		warnings_add(profile->warnings,
 			"%llu samples are in code that was reported only after them",
@@ -328,6 +363,7 @@ void profile_release(struct profile *profile)
 	}
 	for (size_t i = 0; i < profile->table_size; i++)
 		free(profile->table[i]);
+	merge_free(profile->merge);
 	free(profile->table);
 	free(profile->functions);
 	free(profile->inputs);

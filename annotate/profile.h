@@ -59,12 +59,18 @@ struct profile {
 	struct warnings *warnings;
 	struct hit **table; /* hits by place */
 	size_t table_size, hit_count;
+	struct stacks
+		*stacks; /* borrowed; call stacks are gathered here; NULL: not wanted */
+	struct merge *merge;   /* owned; NULL while there is one run */
 	struct input **inputs; /* borrowed */
 	size_t input_count;
 };
 
-/* Counts every sample of `input`, which must outlive the profile. */
-void profile_add(struct profile *profile, struct input *input);
+/* Counts every sample of `input`, which must outlive the profile. Later runs are merged
+ * with the first: -1, with the fault worded and nothing counted, where that ran something
+ * else.
+ */
+int profile_add(struct profile *profile, struct input *input, struct fault *fault);
 
 /* After the last input: sorts functions and hits. */
 void profile_finish(struct profile *profile);

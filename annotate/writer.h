@@ -3,6 +3,7 @@
 #define ANNOTATE_WRITER_H
 
 #include "annotate/listing.h"
+#include "annotate/stacks.h"
 
 #include <stdio.h>
 
@@ -21,5 +22,7 @@ struct writer {
 
 void text_write(struct writer *writer);
 void json_write(struct writer *writer);
+/* "comm;outermost;…;innermost COUNT" a line, as flame graph tools take it. */
+void folded_write(struct writer *writer);
 
 #endif

@@ -39,7 +39,7 @@ static bool read_perf(const char *path, struct modules *modules)
 
 	if (input_open(&input, path, &options, modules, &warnings, &fault) < 0)
 		return fault.text[0] != '\0';
-	profile_add(&profile, &input);
+	profile_add(&profile, &input, &fault);
 	profile_finish(&profile);
 	struct lister *lister = lister_new(&listing_options);
 	for (size_t i = 0; i < profile.function_count && i < 3; i++)
