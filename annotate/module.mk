@@ -1,12 +1,14 @@
 # annotate: reads recordings and shows them.
 
 ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
-	annotate.o attr.o bytecode.o code.o demangle.o disasm.o elffile.o fault.o features.o file.o folded.o \
-	input.o jitdump.o json.o kallsyms.o lines.o listing.o listing_lines.o listing_marks.o locate.o machine.o merge.o module.o naming.o \
-	options.o patches.o perfdata.o perfmap.o profile.o select.o source.o spans.o stacks.o symbols.o tally.o text.o \
-	unpack.o unwind.o warnings.o xz.o)
+	annotate.o attr.o bytecode.o code.o demangle.o disasm.o elffile.o fault.o \
+	features.o file.o folded.o input.o jitdump.o json.o kallsyms.o lines.o \
+	listing.o listing_lines.o listing_marks.o locate.o machine.o merge.o module.o \
+	naming.o options.o patches.o perfdata.o perfmap.o profile.o select.o source.o \
+	spans.o stacks.o symbols.o tally.o text.o unpack.o unwind.o warnings.o xz.o)
 # The launcher's parts that are meant for others: messages, memory, reading a RUN.
-ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o run_json.o run_wait.o strv.o) $(O)/obj/jit/patchlog_read.o
+ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o \
+	run_json.o run_wait.o strv.o) $(O)/obj/jit/patchlog_read.o
 ANNOTATE_LIBS := -lcapstone -ldw -lelf -llzma -lzstd -ljansson -ldl
 
 $(O)/obj/annotate/%.o: CPPFLAGS += -DVERSION='"$(VERSION)"'
