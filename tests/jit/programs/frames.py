@@ -112,7 +112,7 @@ for turn in range(3):
     print(stack())
     print(change_local())
     f = kept()
-    print(f.f_locals, f.f_lineno, f.f_back)
+    print(f.f_locals, f.f_lineno, f.f_back and f.f_back.f_code.co_name)
     f.clear()
     print(f.f_locals)
     f = finder()
