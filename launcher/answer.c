@@ -53,6 +53,7 @@ static void on_exec(const struct question *question)
 	/* It may fail; whether it did shows in image_check(). */
 	process->executing = true;
 	process->executing_key = question->task->key;
+	process->executing_tid = question->task->tid;
 	/* Code that a child has as a copy is its parent's. */
 	if (process->images)
 		kept_going(question->supervisor, process, 0, UINT64_MAX, CODE_EXECUTED);
@@ -111,6 +112,8 @@ static void on_exit(const struct question *question)
 {
 	if (is_last_thread(question->task->tid))
 		on_exit_group(question);
+	else if (question->task->tid == question->task->process->pid)
+		question->task->process->first_ended = true;
 	else
 		tasks_end_thread(&question->supervisor->tasks, question->task);
 }

@@ -62,6 +62,7 @@ void kept_image(struct supervisor *supervisor, struct process *process)
 		set(&kept->info->maps_start, "read while the program was held, its "
 					     "libraries mapped and none of "
 					     "its own code run");
+	crash_seize(&supervisor->crash, process);
 }
 
 void kept_going(struct supervisor *supervisor, struct process *process, uint64_t from,
@@ -210,6 +211,7 @@ static void finish(struct supervisor *supervisor, struct process *process)
 	else if (run_finish(kept->writer, kept->info, message) < 0)
 		supervisor_warn(supervisor, "%s", message);
 	kept->writer = NULL;
+	watchdog_release_run(&supervisor->watchdog);
 }
 
 void kept_ending(struct supervisor *supervisor, struct process *process, int wait_status)
@@ -225,6 +227,7 @@ void kept_ending(struct supervisor *supervisor, struct process *process, int wai
 			run_abandon(kept->writer);
 		kept->writer = NULL;
 		kept->finished = true;
+		watchdog_release_run(&supervisor->watchdog);
 		return;
 	}
 	codekeep_copy(&process->code, process, 0, UINT64_MAX,
@@ -243,10 +246,22 @@ void kept_ending(struct supervisor *supervisor, struct process *process, int wai
 	finish(supervisor, process);
 }
 
-void kept_died(struct supervisor *supervisor, struct process *process)
+void kept_drop(struct kept *kept)
+{
+	if (kept->writer) {
+		close(kept->writer->directory);
+		close(kept->writer->parent);
+	} else if (kept->directory >= 0) {
+		close(kept->directory);
+	}
+	kept->finished = true;
+}
+
+void kept_died(struct supervisor *supervisor, struct process *process, const char *why)
 {
 	struct kept *kept = &supervisor->kept;
 	struct watch watch;
+	char path[NAME_SIZE];
 
 	if (kept->directory < 0 || kept->finished)
 		return;
@@ -265,10 +280,12 @@ void kept_died(struct supervisor *supervisor, struct process *process)
 		.pidfd = process->pidfd,
 		.info = kept->info,
 		.stat = -1};
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)process->pid);
+	watch.stat = open(path, O_RDONLY | O_CLOEXEC);
 	watch_note_end(&watch);
+	base_close_descriptor(&watch.stat);
 	strv_add(&kept->info->lost_code,
-		xstrdup("the program was killed and could not be held (no ptrace): code "
-			"that "
-			"was live then, and maps.exit, are lost"));
+		xasprintf("%s: code that was live at the end, and maps.exit, are lost",
+			why));
 	finish(supervisor, process);
 }

@@ -46,7 +46,10 @@ void kept_going_mapping(struct supervisor *supervisor, struct process *process,
 void kept_ending(struct supervisor *supervisor, struct process *process, int wait_status);
 
 /* The process has died. Where it is the program itself and its end was not seen coming,
- * what can still be had is kept. */
-void kept_died(struct supervisor *supervisor, struct process *process);
+ * `why`, what can still be had is kept. */
+void kept_died(struct supervisor *supervisor, struct process *process, const char *why);
+
+/* The watchdog's copy: lets go what it holds open of a RUN that is finished. */
+void kept_drop(struct kept *kept);
 
 #endif

@@ -55,6 +55,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	codeelf.o \
 	codekeep.o \
 	codesym.o \
+	crash.o \
 	detach.o \
 	device.o \
 	filter.o \

@@ -121,6 +121,7 @@ int supervise_start(const struct plan *plan)
 		job.writer = &writer;
 		job.info = &info;
 		job.directory = writer.directory;
+		info.pid = job.program;
 	}
 	int error = start(&job);
 	if (error < 0)

@@ -111,6 +111,8 @@ static void serve_request(struct supervisor *supervisor)
 	send_answer(supervisor, request->id, &answer);
 }
 
+static const char unseen[] = "the program was killed and could not be held (no ptrace)";
+
 /* An event of anything but the listener. */
 static void serve_event(struct supervisor *supervisor, const struct epoll_event *event)
 {
@@ -121,9 +123,13 @@ static void serve_event(struct supervisor *supervisor, const struct epoll_event 
 		watchdog_start(supervisor);
 		return;
 	}
+	if (descriptor == supervisor->crash.signals) {
+		crash_serve(supervisor);
+		return;
+	}
 	struct process *process = tasks_find_pidfd(&supervisor->tasks, descriptor);
 	if (process) {
-		kept_died(supervisor, process);
+		kept_died(supervisor, process, unseen);
 		tasks_forget(&supervisor->tasks, process);
 	} else {
 		devices_serve(&supervisor->devices, descriptor, event->events);
@@ -172,7 +178,8 @@ static int prepare(struct supervisor *supervisor, int socket)
 	if (supervisor->poll < 0 ||
 		tasks_init(&supervisor->tasks, supervisor->poll, supervisor->job->program,
 			supervisor->job->seed) ||
-		watchdog_init(&supervisor->watchdog))
+		watchdog_init(&supervisor->watchdog) ||
+		crash_init(&supervisor->crash, supervisor->poll))
 		return -1;
 	devices_init(&supervisor->devices, supervisor->poll);
 	supervisor->listener = passing_receive(socket, NULL);
@@ -193,7 +200,7 @@ static void finish(struct supervisor *supervisor)
 	while (process && process->pid != supervisor->job->program)
 		process = process->next;
 	if (process)
-		kept_died(supervisor, process);
+		kept_died(supervisor, process, unseen);
 }
 
 void supervisor_run(const struct supervisor_job *job, int socket)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "launcher/crash.h"
 #include "launcher/device.h"
 #include "launcher/kept.h"
 #include "launcher/task.h"
@@ -39,6 +40,7 @@ struct supervisor {
 	struct vdso_edits random_edits;
 	bool random_edits_known;
 	struct kept kept;
+	struct crash crash;
 	bool warned_memory; /* said once that a process' memory is out of reach */
 };
 

@@ -130,13 +130,19 @@ int tasks_init(struct tasks *tasks, int poll, pid_t pid, uint64_t seed)
 	return process_new(tasks, pid, &root, NULL) ? 0 : -1;
 }
 
-void tasks_drop(struct tasks *tasks)
+struct process *tasks_drop(struct tasks *tasks, pid_t pid)
 {
+	struct process *kept = NULL;
+
 	for (struct process *process = tasks->processes; process;
 		process = process->next) {
 		process_close(process);
-		close(process->pidfd);
+		if (process->pid == pid)
+			kept = process;
+		else
+			close(process->pidfd);
 	}
+	return kept;
 }
 
 /* What /proc/TID/status tells of a task. */
@@ -462,7 +468,7 @@ void tasks_begin_image(struct tasks *tasks, struct process *process)
 	process->executing = false;
 	process->started = true;
 	process->borrows_memory = false;
-	process->linked = false;
+	process->linked = process->first_ended = false;
 	seed_derive(&key, &process->executing_key, SEED_IMAGE, process->images++);
 	task_new(tasks, process, process->pid, &key);
 }

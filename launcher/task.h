@@ -52,9 +52,11 @@ struct process {
 	int memory;  /* /proc/PID/mem of the present image, or -1 until it is needed */
 	int pagemap;
 	int maps; /* /proc/PID/maps of the present image, or -1 until it is needed */
-	uint64_t images; /* executed by the process since it was made */
-	bool linked;	 /* the present image has its libraries */
-	bool executing;	 /* an execve was seen; whether it succeeded will show */
+	uint64_t images;  /* executed by the process since it was made */
+	bool linked;	  /* the present image has its libraries */
+	bool first_ended; /* its first thread has, others go on */
+	pid_t executing_tid;
+	bool executing; /* an execve was seen; whether it succeeded will show */
 	struct seed_key executing_key; /* of the thread that called it */
 	/* The present image's AT_RANDOM: the same bytes still there: the same image. */
 	bool started;
@@ -78,8 +80,10 @@ struct tasks {
 /* With the first process, which is there already. 0, or -1 with errno. */
 int tasks_init(struct tasks *tasks, int poll, pid_t pid, uint64_t seed);
 
-/* Closes what belongs to it in a process forked from the supervisor. */
-void tasks_drop(struct tasks *tasks);
+/* In a process forked from the supervisor: closes what the list holds, descriptors of
+ * /proc hold on to a program's memory; but not the pidfd of `pid`, whose process it
+ * returns, or NULL. */
+struct process *tasks_drop(struct tasks *tasks, pid_t pid);
 
 /* The task `tid`, found or recognised. NULL where it is gone or cannot be told. */
 struct task *tasks_find(struct tasks *tasks, pid_t tid);

@@ -32,6 +32,8 @@ int watchdog_init(struct watchdog *watchdog)
 
 /* What the watchdog works with, after the fork. */
 struct watch {
+	struct supervisor *state; /* as it was at the fork */
+	struct process *program;  /* NULL when it has died */
 	int poll;
 	int listener;
 	int supervisor; /* pidfd */
@@ -55,7 +57,14 @@ static void let_through(const struct watch *watch, uint64_t id)
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-static void serve_listener(const struct watch *watch, uint32_t events)
+static void finish_run(struct watch *watch)
+{
+	kept_died(watch->state, watch->program, "the supervisor was killed");
+	close(watch->program->pidfd);
+	watch->program = NULL;
+}
+
+static void serve_listener(struct watch *watch, uint32_t events)
 {
 	struct seccomp_notif request = {0};
 
@@ -63,6 +72,8 @@ static void serve_listener(const struct watch *watch, uint32_t events)
 		if (!ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, &request))
 			let_through(watch, request.id);
 	} else if (events & EPOLLHUP) {
+		if (watch->program)
+			finish_run(watch);
 		_exit(0);
 	}
 }
@@ -71,6 +82,9 @@ static void take_over(struct watch *watch)
 {
 	watch->alone = true;
 	close(watch->supervisor);
+	watch->supervisor = -1;
+	if (watch->program)
+		add(watch->poll, watch->program->pidfd, EPOLLIN);
 	/* What it had received and not answered; an answered one is refused. */
 	let_through(watch, watch->request->id);
 	if (add(watch->poll, watch->listener, EPOLLIN))
@@ -109,6 +123,8 @@ static void serve_socket(const struct watch *watch)
 	 * once nobody else fills it. */
 	if (writer >= 0)
 		add(watch->poll, writer, watch->alone ? EPOLLOUT : 0);
+	else if (!errno)
+		kept_drop(&watch->state->kept);
 	else
 		close(watch->socket);
 }
@@ -126,6 +142,8 @@ static void wait_for_events(struct watch *watch)
 			serve_listener(watch, events[i].events);
 		else if (descriptor == watch->socket)
 			serve_socket(watch);
+		else if (watch->program && descriptor == watch->program->pidfd)
+			finish_run(watch);
 		else
 			serve_device(watch, descriptor, events[i].events);
 	}
@@ -134,6 +152,8 @@ static void wait_for_events(struct watch *watch)
 _Noreturn static void watch(struct supervisor *supervisor, int pidfd, int socket)
 {
 	struct watch watch = {
+		.state = supervisor,
+		.program = tasks_drop(&supervisor->tasks, supervisor->job->program),
 		.poll = epoll_create1(EPOLL_CLOEXEC),
 		.listener = supervisor->listener,
 		.supervisor = pidfd,
@@ -144,8 +164,6 @@ _Noreturn static void watch(struct supervisor *supervisor, int pidfd, int socket
 	for (struct device *device = supervisor->devices.list; device;
 		device = device->next)
 		add(watch.poll, device->writer, 0);
-	/* Descriptors of /proc hold on to a program's memory. */
-	tasks_drop(&supervisor->tasks);
 	close(supervisor->poll);
 	if (add(watch.poll, pidfd, EPOLLIN) || add(watch.poll, socket, EPOLLIN))
 		_exit(1);
@@ -192,6 +210,12 @@ void watchdog_reap(struct supervisor *supervisor)
 	close(watchdog->pidfd);
 	close(watchdog->socket);
 	watchdog->pidfd = watchdog->socket = -1;
+}
+
+void watchdog_release_run(struct watchdog *watchdog)
+{
+	if (watchdog->socket >= 0)
+		passing_send(watchdog->socket, -1, 0);
 }
 
 void watchdog_adopt(struct watchdog *watchdog, int writer)

@@ -30,4 +30,7 @@ void watchdog_reap(struct supervisor *supervisor);
 /* Hands it the writing end of a device, to keep full should the supervisor die. */
 void watchdog_adopt(struct watchdog *watchdog, int writer);
 
+/* The RUN is finished: the watchdog lets it go. */
+void watchdog_release_run(struct watchdog *watchdog);
+
 #endif

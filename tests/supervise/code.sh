@@ -28,7 +28,7 @@ case_() {
 	if [ $got -ne "$want" ]; then
 		echo "FAIL: $name: status $got"
 		cat err
-	elif [ -s err ]; then
+	elif grep -q ^stablerun err; then
 		echo "FAIL: $name: $(cat err)"
 	elif [ ! -e kept/code.elf ]; then
 		echo "FAIL: $name: no code.elf: $(field "d['lost']")"
@@ -66,3 +66,30 @@ case_ 0 unmapped segment shmdt
 case_ 0 'made not executable' anonymous toggle
 case_ 0 unmapped anonymous reuse
 ! holds "$(head -n 1 out)" || echo "FAIL: the earlier code was kept in place of the later"
+
+# Where a signal ends the program: its memory is held by ptrace.
+for route in segv abort kill; do
+	case $route in segv) number=139 ;; abort) number=134 ;; kill) number=137 ;; esac
+	case_ $number 'live at the fatal signal' anonymous $route
+	[ "$(field "d['exit']['signal']")" = $((number - 128)) ] ||
+		echo "FAIL: exit of $route: $(field "d['exit']")"
+done
+# Somebody traces it already: said in the RUN, and nothing else is different.
+if command -v strace >/dev/null; then
+	rm -rf kept
+	got=0
+	strace -f -qq -o trace "$run" -o kept -- ./minijit anonymous segv >out 2>err || got=$?
+	[ $got -eq 139 ] || echo "FAIL: status $got under strace"
+	if [ "$(field "len(d['lost']['code'])")" = 1 ] &&
+		[ "$(field "d['exit']['signal']")" = 11 ]; then
+		echo "PASS: a crash under strace is told as lost"
+	else
+		echo "FAIL: a crash under strace: $(field "d['lost']")"
+	fi
+	rm -rf kept
+	expect 0 strace -f -qq -o trace "$run" -o kept -- ./minijit anonymous munmap
+	holds "$(tail -n 1 out)" || echo "FAIL: code under strace is not kept"
+	echo "PASS: code under strace"
+else
+	echo "SKIP: strace: not installed (package strace)"
+fi
