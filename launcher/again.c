@@ -88,7 +88,8 @@ int again_plan(struct plan *plan, const struct options *options)
 	struct run run;
 	int status = 0;
 
-	*plan = (struct plan){.cpu = options->cpu, .env = ENV_KEEP};
+	*plan = (struct plan){
+		.cpu = options->cpu, .env = ENV_KEEP, .hold = options->hold};
 	if (run_open(&run, options->again, message)) {
 		warn("%s", message);
 		return STATUS_TROUBLE;

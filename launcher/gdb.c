@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +57,8 @@ struct session {
 	char *exec;	     /* the program's file */
 	struct strv args;    /* its arguments, argv[0] left out */
 	char *cwd;	     /* the program's working directory, or NULL */
+	bool move;	     /* the program is moved to its places, which gdb's tracing
+			      * would prevent: it is started and held before gdb comes */
 	char *const *extra;  /* gdb's own arguments from the user */
 	int extra_count;
 };
@@ -157,6 +161,36 @@ static void add_extension(
 		add_command(argv, "-ex", xasprintf("stablerun load %s", session->run));
 }
 
+/* The program, as stablerun's child that is then gdb's: stopped before its first
+ * instruction, in its place. Dies with gdb. */
+static pid_t start_held(const struct session *session)
+{
+	struct strv argv;
+	int status;
+
+	strv_init(&argv);
+	strv_add(&argv, xstrdup(session->wrapper.items[0]));
+	strv_add(&argv, xstrdup("--hold"));
+	strv_copy(&argv, session->wrapper.items + 1);
+	strv_add(&argv, xstrdup(session->exec));
+	strv_copy(&argv, session->args.items);
+	pid_t parent = getpid(), pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent || (session->cwd && chdir(session->cwd)))
+			_exit(STATUS_TROUBLE);
+		execv(argv.items[0], argv.items);
+		_exit(STATUS_TROUBLE);
+	}
+	strv_release(&argv);
+	if (pid < 0 || waitpid(pid, &status, WUNTRACED) < 0)
+		die(STATUS_TROUBLE, "cannot start the program: %s", strerror(errno));
+	/* Its own message said why. */
+	if (!WIFSTOPPED(status))
+		exit(WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_TROUBLE);
+	return pid;
+}
+
 static void add_settings(struct strv *argv, const struct session *session)
 {
 	/* The launcher sees to the addresses; gdb's own attempt would only warn where
@@ -166,6 +200,13 @@ static void add_settings(struct strv *argv, const struct session *session)
 	add_command(argv, "-iex", xstrdup("set startup-with-shell on"));
 	add_command(argv, "-iex",
 		xasprintf("set exec-wrapper %s", shell_line(&session->wrapper)));
+	/* gdb would report twice that the program was stopped when it came; through a
+	 * pipe it does not show its table. 'run' comes too late there: the launcher says
+	 * so by itself. */
+	if (session->move)
+		add_command(argv, "-iex",
+			xstrdup("pipe handle SIGSTOP nostop noprint nopass | cat "
+				">/dev/null"));
 	if (session->cwd)
 		add_command(argv, "-iex", xasprintf("set cwd %s", session->cwd));
 }
@@ -186,6 +227,9 @@ _Noreturn static void session_start(const struct session *session)
 	if (session->core) {
 		strv_add(&argv, xstrdup(session->exec));
 		strv_add(&argv, xasprintf("--core=%s", session->core));
+	} else if (session->move) {
+		strv_add(&argv, xstrdup(session->exec));
+		strv_add(&argv, xasprintf("--pid=%d", (int)start_held(session)));
 	} else {
 		strv_add(&argv, xstrdup("--args"));
 		strv_add(&argv, xstrdup(session->exec));
@@ -218,10 +262,26 @@ static int session_of_run(struct session *session, const char *path)
 	session->cwd = run.info.cwd ? xstrdup(run.info.cwd) : NULL;
 	if (run.info.argv.count > 1)
 		strv_copy(&session->args, run.info.argv.items + 1);
+	session->move = run.info.place && !strcmp(run.info.place, "move");
 	strv_add(&session->wrapper, xasprintf("--again=%s", session->run));
 	strv_add(&session->wrapper, xstrdup("--"));
 	run_close(&run);
 	return 0;
+}
+
+/* What the launcher will come to. */
+static bool wants_move(const struct machine *machine, char *const *options, int count)
+{
+	static const char name[] = "--place=";
+	const char *place = "auto";
+
+	for (int i = 0; i < count; i++)
+		if (!strncmp(options[i], name, strlen(name)))
+			place = options[i] + strlen(name);
+		else if (!strcmp(options[i], "--place") && i + 1 < count)
+			place = options[i + 1];
+	return !strcmp(place, "move") ||
+	       (!strcmp(place, "auto") && machine->persona_refused);
 }
 
 /* A new command, launched by the options that stand before its `--`. */
@@ -235,6 +295,7 @@ static int session_of_command(struct session *session, char *const *options,
 	int status = command_find(&command, &machine, words);
 	if (!status) {
 		session->exec = xstrdup(command.exec);
+		session->move = wants_move(&machine, options, option_count);
 		if (command.argv.count > 1)
 			strv_copy(&session->args, command.argv.items + 1);
 		for (int i = 0; i < option_count; i++)

@@ -76,11 +76,13 @@ static int set_persona(const struct plan *plan)
 static int prepare_move(const struct plan *plan)
 {
 	const struct place_order order = {
+		.move = plan->place == PLACE_MOVE,
 		.required = plan->place_required,
+		.hold = plan->hold,
 		.report = -1,
 	};
 
-	return plan->place == PLACE_MOVE ? place_prepare(&order) : 0;
+	return order.move || order.hold ? place_prepare(&order) : 0;
 }
 
 static int execute(const struct plan *plan)

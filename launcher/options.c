@@ -18,6 +18,7 @@ enum {
 	OPTION_ENV,
 	OPTION_CPU,
 	OPTION_PLACE,
+	OPTION_HOLD,
 	OPTION_PLAN,
 	OPTION_VERSION,
 	OPTION_HELP,
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{"env", required_argument, NULL, OPTION_ENV},
 	{"cpu", required_argument, NULL, OPTION_CPU},
 	{"place", required_argument, NULL, OPTION_PLACE},
+	{"hold", no_argument, NULL, OPTION_HOLD},
 	{"plan", optional_argument, NULL, OPTION_PLAN},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{"help", no_argument, NULL, OPTION_HELP},
@@ -58,6 +60,8 @@ static const char usage[] =
 	"      --cpu=N        run on CPU number N only\n"
 	"      --place=HOW    how addresses are fixed: auto (default), personality,\n"
 	"                     move, off\n"
+	"      --hold         leave the program stopped before its first instruction,\n"
+	"                     for 'gdb -p' or SIGCONT\n"
 	"      --plan[=json]  print every pin and where it came from; run nothing\n"
 	"      --version      print the version\n"
 	"      --help         print this\n"
@@ -179,6 +183,7 @@ static void parse_option(struct options *options, int option)
 			"auto, personality, move or off");
 		options->place_given = true;
 		break;
+	case OPTION_HOLD: options->hold = true; break;
 	case OPTION_PLAN:
 		if (optarg && strcmp(optarg, "json") && strcmp(optarg, "text"))
 			refuse("--plan", optarg, "text or json");

@@ -30,6 +30,7 @@ struct options {
 	int cpu;	   /* --cpu, or -1 */
 	const char *again; /* --again: the kept RUN whose plan is made once more */
 	enum options_place place;
+	bool hold;	  /* --hold */
 	bool place_given; /* --place was on the command line */
 	enum options_plan plan;
 	int command_count;

@@ -38,6 +38,7 @@ void place_facts_read(struct place_facts *facts, const char *path);
 const char *place_facts_obstacle(const struct place_facts *facts);
 
 struct place_order {
+	bool move;     /* else it is only held */
 	bool required; /* a program that cannot be moved must not run at all: status 125
 			*/
 	bool quiet;    /* no warning where it is not moved */

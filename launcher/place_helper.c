@@ -95,6 +95,11 @@ static void place(const struct remote *remote, const struct place_order *order)
 {
 	struct place_result result;
 
+	if (!order->move) {
+		kill(remote->pid, SIGSTOP);
+		ptrace(PTRACE_DETACH, remote->pid, 0, 0);
+		return;
+	}
 	place_move(remote->pid, &result);
 	report(order, &result);
 	let_go(remote->pid, order, &result);
@@ -182,11 +187,11 @@ int place_prepare(const struct place_order *order)
 	if (!error)
 		return 0;
 	/* EPERM: ptrace is refused, or somebody traces this process already. */
-	warn("%s: cannot start a helper that traces the program: %s",
-		order->required ? "cannot fix addresses"
-				: "warning: addresses are not stable",
-		strerror(error));
-	return order->required ? STATUS_TROUBLE : 0;
+	const char *failure = order->hold	? "cannot hold the program"
+			      : order->required ? "cannot fix addresses"
+						: "warning: addresses are not stable";
+	warn("%s: cannot start a helper that traces it: %s", failure, strerror(error));
+	return order->required || order->hold ? STATUS_TROUBLE : 0;
 }
 
 /* Waits for how an execve ends that has begun. Returns the process that has executed

@@ -198,6 +198,7 @@ void plan_make(struct plan *plan, const struct options *options,
 		.clock_ms = options->clock_ms,
 		.run = options->run ? xstrdup(options->run) : NULL,
 		.force = options->force,
+		.hold = options->hold,
 		.cpu = options->cpu,
 	};
 	strv_init(&plan->argv);
