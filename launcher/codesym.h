@@ -24,6 +24,10 @@ void codesyms_release(struct codesyms *syms);
 void codesyms_read_map(struct codesyms *syms, const char *text, size_t size);
 void codesyms_read_jitdump(struct codesyms *syms, const uint8_t *bytes, size_t size);
 
+/* Adds what process `pid` wrote, wherever it is by now, and settles: in its working
+ * directory `cwd` (NULL: not known), in /tmp, or gathered in `directory` (-1: nowhere). */
+void codesyms_find(struct codesyms *syms, int pid, const char *cwd, int directory);
+
 /* Orders by address; of those that overlap the ones that were added last stay. */
 void codesyms_settle(struct codesyms *syms);
 

@@ -20,6 +20,7 @@
 
 #include "launcher/base.h"
 #include "launcher/command.h"
+#include "launcher/gdb_save.h"
 #include "launcher/machine.h"
 #include "launcher/options.h"
 #include "launcher/quote.h"
@@ -27,11 +28,12 @@
 #include "launcher/sibling.h"
 #include "launcher/strv.h"
 
-enum { OPTION_GDB = 256, OPTION_CORE, OPTION_HELP };
+enum { OPTION_GDB = 256, OPTION_CORE, OPTION_SAVE, OPTION_HELP };
 
 static const struct option long_options[] = {
 	{"gdb", required_argument, NULL, OPTION_GDB},
 	{"core", required_argument, NULL, OPTION_CORE},
+	{"save", required_argument, NULL, OPTION_SAVE}, /* for the extension */
 	{"help", no_argument, NULL, OPTION_HELP},
 	{0},
 };
@@ -320,6 +322,7 @@ int gdb_main(int argc, char **argv)
 	struct session session = {.gdb = "gdb"};
 	int separator = find_separator(argc, argv), option;
 	cleanup_free char *own = sibling_own_path();
+	pid_t save = 0;
 
 	strv_init(&session.wrapper);
 	strv_init(&session.args);
@@ -334,6 +337,8 @@ int gdb_main(int argc, char **argv)
 			session.gdb = optarg;
 		} else if (option == OPTION_CORE) {
 			session.core = optarg;
+		} else if (option == OPTION_SAVE) {
+			save = (pid_t)strtol(optarg, NULL, 10);
 		} else if (option == OPTION_HELP) {
 			fputs(usage, stdout);
 			return 0;
@@ -355,6 +360,8 @@ int gdb_main(int argc, char **argv)
 	} else {
 		if (optind >= argc)
 			die(STATUS_TROUBLE, "no RUN given; try 'stablerun gdb --help'");
+		if (save > 0)
+			return gdb_save(save, argv[optind]);
 		session.extra = argv + optind + 1;
 		session.extra_count = argc - optind - 1;
 		status = session_of_run(&session, argv[optind]);

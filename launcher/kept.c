@@ -21,7 +21,6 @@
 
 enum {
 	NAME_SIZE = 64,
-	SYMBOLS_LIMIT = 1 << 30, /* bytes of a perf map or a jitdump */
 };
 
 static bool is_program(const struct supervisor *supervisor, const struct process *process)
@@ -84,43 +83,6 @@ void kept_going_mapping(struct supervisor *supervisor, struct process *process,
 		kept_going(supervisor, process, region.begin, region.end, fate);
 }
 
-static void read_symbols(struct codesyms *syms, int directory, const char *name, bool map)
-{
-	size_t size;
-	char *text = run_read_file(directory, name, SYMBOLS_LIMIT, &size);
-
-	if (!text)
-		return;
-	if (map)
-		codesyms_read_map(syms, text, size);
-	else
-		codesyms_read_jitdump(syms, (uint8_t *)text, size);
-	free(text);
-}
-
-/* From what the runtime wrote, wherever it is by now: the program's own files have been
- * gathered into the RUN, others' may still be where they were written. */
-static void find_symbols(
-	const struct kept *kept, struct codesyms *syms, const struct process *process)
-{
-	char map[NAME_SIZE], dump[NAME_SIZE];
-	cleanup_fd int temporary = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_fd int working =
-		kept->info->cwd ? open(kept->info->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC)
-				: -1;
-	const int places[] = {working, temporary, kept->directory};
-
-	snprintf(map, sizeof(map), "perf-%d.map", (int)process->pid);
-	snprintf(dump, sizeof(dump), "jit-%d.dump", (int)process->pid);
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		if (places[i] < 0)
-			continue;
-		read_symbols(syms, places[i], dump, false);
-		read_symbols(syms, places[i], map, true);
-	}
-	codesyms_settle(syms);
-}
-
 static void lose(const struct kept *kept, const char *what, const char *why)
 {
 	strv_add(&kept->info->lost_code, xasprintf("%s: %s", what, why));
@@ -140,7 +102,7 @@ static void write_code(
 			lose(kept, name, strerror(errno));
 		return;
 	}
-	find_symbols(kept, &syms, process);
+	codesyms_find(&syms, process->pid, kept->info->cwd, kept->directory);
 	if (codeelf_write(file, &process->code, &syms, message)) {
 		unlinkat(kept->directory, name, 0);
 		lose(kept, name, message);

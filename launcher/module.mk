@@ -45,6 +45,7 @@ include launcher/run.mk
 LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	again.o \
 	gdb.o \
+	gdb_save.o \
 )
 
 # Supervision
@@ -56,6 +57,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	codekeep.o \
 	codesym.o \
 	crash.o \
+	codesym_find.o \
 	detach.o \
 	device.o \
 	filter.o \

@@ -390,6 +390,29 @@ def _spans(places):
     return spans
 
 
+class Save(Command):
+    """Keep this session's process as a RUN: stablerun save RUN
+
+Its command, environment, limits and maps, and its code as it is now, for annotate, for
+`stablerun diff` and for later sessions."""
+
+    name = "save"
+    kind = gdb.COMMAND_FILES
+    completes = gdb.COMPLETE_FILENAME
+
+    def do(self, argument):
+        pid = memory.live_pid()
+        if not argument:
+            raise Trouble("usage: stablerun save RUN")
+        if not pid:
+            raise Trouble("no program runs")
+        command = [session.program, "gdb", "--save=%d" % pid, os.path.expanduser(argument)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Trouble((done.stderr.strip() or "stablerun failed").splitlines()[-1])
+        print("stablerun: kept in '%s'" % argument)
+
+
 class Check(Command):
     """Compare this session's addresses with the run's now: stablerun check"""
 
@@ -421,7 +444,7 @@ def register():
     global FRAMES, FIRST_STOP
     Prefix()
     Program()
-    for command in (Load, Info, Hot, List, Break, Diff, Check):
+    for command in (Load, Info, Hot, List, Break, Diff, Save, Check):
         command()
     FIRST_STOP = check.FirstStop(session)
     FRAMES = frames.JitUnwinder(session)
