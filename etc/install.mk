@@ -18,13 +18,13 @@ INSTALLED = \
 	644:etc/completions/_stablerun:$(DATADIR)/zsh/site-functions/_stablerun \
 	$(foreach rule,$(wildcard etc/rules/*.rule), \
 		644:$(rule):$(DATADIR)/stablerun/rules/$(notdir $(rule))) \
-	$(foreach profile,$(wildcard etc/*seccomp*.json), \
-		644:$(profile):$(DATADIR)/stablerun/$(notdir $(profile))) \
+	$(foreach profile,$(wildcard etc/seccomp/*.json), \
+		644:$(profile):$(DATADIR)/stablerun/seccomp/$(notdir $(profile))) \
 	$(foreach module,$(sort $(shell find launcher/gdb -name '*.py')), \
 		644:$(module):$(DATADIR)/stablerun/$(patsubst launcher/%,%,$(module)))
 
 # Directories that are only ours, deepest first.
-INSTALLED_DIRS = $(addprefix $(DATADIR)/stablerun/,gdb/stablerun gdb rules) $(DATADIR)/stablerun
+INSTALLED_DIRS = $(addprefix $(DATADIR)/stablerun/,gdb/stablerun gdb rules seccomp) $(DATADIR)/stablerun
 
 install: programs
 	@set -e; for item in $(INSTALLED); do \
