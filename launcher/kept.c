@@ -14,6 +14,7 @@
 #include "launcher/codeelf.h"
 #include "launcher/codesym.h"
 #include "launcher/keep.h"
+#include "launcher/plan.h"
 #include "launcher/region.h"
 #include "launcher/run.h"
 #include "launcher/supervisor.h"
@@ -53,7 +54,8 @@ void kept_image(struct supervisor *supervisor, struct process *process)
 		strv_add(&kept->info->notes,
 			xasprintf("auxv and personality could not be read: %s",
 				strerror(errno)));
-	if (run_save_maps(kept->directory, "maps.start", process->alive) < 0)
+	if (run_save_maps(kept->directory, kept->writer ? "maps.start" : KEPT_MAPS_START,
+		    process->alive) < 0)
 		strv_add(&kept->info->notes,
 			xasprintf(
 				"maps.start could not be written: %s", strerror(errno)));
@@ -146,14 +148,16 @@ static void keep_code(const struct kept *kept, struct process *process, bool pro
 	}
 }
 
-/* Where another part of stablerun finishes the RUN it finds what we know in a file. */
+/* Under another name first: a reader finds nothing or the whole. */
 static void report(struct supervisor *supervisor)
 {
-	struct kept *kept = &supervisor->kept;
-	cleanup_free char *text = run_info_format(kept->info);
+	static const char temporary[] = KEPT_REPORT ".new";
+	int directory = supervisor->kept.directory;
+	cleanup_free char *text = run_info_format(supervisor->kept.info);
 
-	if (!text || run_write_file(kept->directory, KEPT_REPORT, text, strlen(text)))
-		supervisor_warn(supervisor, "the code of the run is not told of: %s",
+	if (!text || run_write_file(directory, temporary, text, strlen(text)) ||
+		renameat(directory, temporary, directory, KEPT_REPORT))
+		supervisor_warn(supervisor, "what was supervised could not be kept: %s",
 			strerror(errno));
 }
 
@@ -165,7 +169,11 @@ static void finish(struct supervisor *supervisor, struct process *process)
 	for (struct process *other = supervisor->tasks.processes; other;
 		other = other->next)
 		run_pid_add(kept->info, other->pid);
-	keep_collect(kept->directory, kept->info, kept->plan);
+	if (kept->writer)
+		keep_collect(kept->directory, kept->info, kept->plan);
+	else
+		run_collect(kept->directory, kept->info, kept->info->cwd,
+			&kept->plan->collect);
 	keep_code(kept, process, true);
 	kept->finished = true;
 	if (!kept->writer)
@@ -200,7 +208,8 @@ void kept_ending(struct supervisor *supervisor, struct process *process, int wai
 		return;
 	}
 	run_note_end(kept->info, wait_status);
-	if (run_save_maps(kept->directory, "maps.exit", process->alive) < 0)
+	if (run_save_maps(kept->directory, kept->writer ? "maps.exit" : KEPT_MAPS_EXIT,
+		    process->alive) < 0)
 		strv_add(&kept->info->notes,
 			xasprintf("maps.exit could not be written: %s", strerror(errno)));
 	else

@@ -23,9 +23,19 @@ struct kept {
 	bool finished;
 };
 
-/* A file of the directory: where somebody else finishes the RUN, what we know of it, in
- * run.json's form. */
-#define KEPT_REPORT "supervised.json"
+/* Where another part of stablerun finishes the RUN (no writer), what only the supervisor
+ * knows goes there in files of its own: maps, and a report in run.json's form. The promise
+ * of one is an empty file. */
+#define KEPT_REPORT	"supervised.json"
+#define KEPT_MAPS_START "supervised.maps.start"
+#define KEPT_MAPS_EXIT	"supervised.maps.exit"
+
+void kept_promise(int directory);
+void kept_break_promise(int directory);
+
+/* After the program's end: waits for what was promised, moves it to where it belongs and
+ * into `info`. Does nothing where nothing was promised. */
+void kept_merge(int directory, struct run_info *info);
 
 /* The descriptors that the supervisor must not lose: at most two, else -1. */
 void kept_descriptors(const struct kept *kept, int descriptors[2]);

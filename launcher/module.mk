@@ -63,6 +63,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	filter.o \
 	image.o \
 	kept.o \
+	kept_merge.o \
 	passing.o \
 	region.o \
 	seed.o \

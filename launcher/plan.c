@@ -199,6 +199,7 @@ void plan_make(struct plan *plan, const struct options *options,
 		.run = options->run ? xstrdup(options->run) : NULL,
 		.force = options->force,
 		.hold = options->hold,
+		.keep_in = -1,
 		.cpu = options->cpu,
 	};
 	strv_init(&plan->argv);

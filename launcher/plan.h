@@ -66,6 +66,8 @@ struct plan {
 	struct strv collect; /* a kept run gathers these files, see launcher/rules.h */
 	char *run;	     /* the RUN directory to keep, or NULL */
 	bool force;	     /* an existing one may be replaced */
+	int keep_in; /* a directory to keep what only a supervisor sees in, which another part
+		      * of stablerun makes a RUN of; else -1 */
 
 	/* What to tell. */
 	struct pin *pins;

@@ -17,6 +17,7 @@
 
 #include "launcher/base.h"
 #include "launcher/keep.h"
+#include "launcher/kept.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
 #include "launcher/perfdata.h"
@@ -42,7 +43,9 @@ _Noreturn static void be_program(const struct sampled *sampled, struct gates *ga
 	if (got != 1)
 		_exit(STATUS_TROUBLE); /* stablerun is gone */
 	sigprocmask(SIG_SETMASK, sampled->mask, NULL);
-	int status = launch(sampled->plan);
+	struct plan plan = *sampled->plan;
+	plan.keep_in = sampled->directory;
+	int status = launch(&plan);
 	/* Says that no exec followed. */
 	if (write(gates->exec[1], "x", 1) < 0)
 		_exit(STATUS_TROUBLE);
@@ -165,6 +168,7 @@ int sampled_run(struct sampled *sampled, struct run_info *info)
 	close(gates.exec[0]);
 	pass_signals(sampled, 0);
 	run_note_end(info, sampled->wait_status);
+	kept_merge(sampled->directory, info);
 	run_note_build_ids(info, sampled->directory, "maps.start");
 	run_note_build_ids(info, sampled->directory, "maps.exit");
 	run_collect(sampled->directory, info, info->cwd, &sampled->plan->collect);

@@ -26,7 +26,7 @@ static unsigned plan_wants(const struct plan *plan)
 		wants |= FILTER_SEED;
 	if (plan->clock_ms)
 		wants |= FILTER_CLOCK;
-	if (plan->run)
+	if (plan->run || plan->keep_in >= 0)
 		wants |= FILTER_CODE;
 	return wants;
 }
@@ -123,11 +123,20 @@ int supervise_start(const struct plan *plan)
 		job.directory = writer.directory;
 		info.pid = job.program;
 	}
+	if (plan->keep_in >= 0) {
+		keep_note_plan(&info, plan);
+		info.pid = job.program;
+		job.info = &info;
+		job.directory = plan->keep_in;
+		kept_promise(plan->keep_in);
+	}
 	int error = start(&job);
 	if (error < 0)
 		return STATUS_TROUBLE;
 	if (error == 0)
 		return 0;
 	warn("warning: going on unsupervised: %s", refusal(error));
+	if (plan->keep_in >= 0)
+		kept_break_promise(plan->keep_in);
 	return plan->run ? keep_watch(&writer, &info, plan) : 0;
 }
