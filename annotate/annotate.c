@@ -4,6 +4,7 @@
 #include "annotate/writer.h"
 #include "launcher/base.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ enum {
 	STATUS_INCOMPLETE = 1,
 	STATUS_TROUBLE = 2,
 	OUTPUT_BUFFER = 1 << 16,
+	PAGE_FUNCTIONS = 100, /* listed in a page, unless all are wanted */
 };
 
 static bool want_colour(const struct options *options)
@@ -40,6 +42,9 @@ static void choose(struct writer *writer, const struct options *options)
 	} else if (options->all) {
 		writer->listings = true;
 		writer->chosen = select_sampled(profile, SIZE_MAX, &writer->chosen_count);
+	} else if (options->html) {
+		writer->chosen =
+			select_sampled(profile, PAGE_FUNCTIONS, &writer->chosen_count);
 	} else if (!options->table_only && !options->json) {
 		writer->chosen = select_sampled(profile, 1, &writer->chosen_count);
 	}
@@ -53,8 +58,16 @@ static bool wants_files(const struct options *options)
 
 static void write_files(struct writer *writer, const struct options *options)
 {
-	(void)writer;
-	(void)options;
+	const struct {
+		const char *path;
+		int (*write)(struct writer *writer, const char *path);
+	} files[] = {{options->html, html_write}, {options->pprof, pprof_write},
+		{options->elf, elf_write}, {options->firefox, firefox_write}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (files[i].path && files[i].write(writer, files[i].path) < 0)
+			die(STATUS_TROUBLE, "cannot write '%s': %s", files[i].path,
+				strerror(errno));
 }
 
 static void write_profile(struct profile *profile, const struct options *options)
@@ -65,13 +78,16 @@ static void write_profile(struct profile *profile, const struct options *options
 		.colour = want_colour(options),
 		.table = true,
 		.raw = options->raw,
-		.top = options->top};
+		.top = options->top,
+		.top_given = options->top_given};
 
 	choose(&writer, options);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	write_files(&writer, options);
 	if (options->json)
 		json_write(&writer);
+	else if (options->gdb_script)
+		gdbscript_write(&writer);
 	else if (options->folded)
 		folded_write(&writer);
 	else if (!wants_files(options))

@@ -2,6 +2,7 @@
  * added, never changed, within its number. Written as it goes: a listing of everything is
  * large. */
 #include "annotate/writer.h"
+#include "launcher/base.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,14 +34,15 @@ static size_t utf8_length(const unsigned char *at)
 	return more + 1;
 }
 
-static void string(FILE *out, const char *text)
+void json_string(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (const unsigned char *at = (const unsigned char *)text; *at;) {
 		size_t length = utf8_length(at);
 		if (*at == '"' || *at == '\\')
 			fprintf(out, "\\%c", *at);
-		else if (*at < 0x20 || *at == 0x7f)
+		else if (*at < 0x20 || *at == 0x7f ||
+			 *at == '<') /* '<': safe in a page */
 			fprintf(out, "\\u%04x", *at);
 		else if (!length)
 			fputs("\\ufffd", out);
@@ -60,7 +62,7 @@ static void counts(FILE *out, const char *key, const struct tally *tally)
 		if (!tally->list[i].count)
 			continue;
 		fputs(comma, out);
-		string(out, tally->list[i].name);
+		json_string(out, tally->list[i].name);
 		fprintf(out, ": %" PRIu64, tally->list[i].count);
 		comma = ", ";
 	}
@@ -93,7 +95,7 @@ static void patches(
 		fputs("\", \"new\": \"", out);
 		hex(out, patch->new, patch->size);
 		fputs("\", \"why\": ", out);
-		string(out, patch->why);
+		json_string(out, patch->why);
 		fputc('}', out);
 	}
 	fputc(']', out);
@@ -103,6 +105,8 @@ static void instructions(struct writer *writer, const struct listing *listing)
 {
 	FILE *out = writer->out;
 
+	fprintf(out, ", \"%s\": ", listing->bytes ? "what" : "missing");
+	json_string(out, listing->bytes ? listing->what : listing->missing);
 	fputs(",\n  \"instructions\": [", out);
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct listing_row *row = &listing->rows[i];
@@ -110,19 +114,23 @@ static void instructions(struct writer *writer, const struct listing *listing)
 			i ? "," : "", listing->function->address + row->offset);
 		hex(out, listing->bytes + row->offset, row->size);
 		fputs("\", \"text\": ", out);
-		string(out, row->nops ? "nop" : listing_text(listing, row->text));
+		json_string(out, row->nops ? "nop" : listing_text(listing, row->text));
 		fprintf(out, ", \"samples\": %" PRIu64, row->samples);
 		if (row->note) {
 			fputs(", \"constant\": ", out);
-			string(out, listing_text(listing, row->note));
+			json_string(out, listing_text(listing, row->note));
 		}
 		if (row->line) {
 			fprintf(out, ", \"line\": %u, \"file\": ", row->line);
-			string(out, listing_text(listing, row->file));
+			json_string(out, listing_text(listing, row->file));
+		}
+		if (row->source) {
+			fputs(", \"source\": ", out);
+			json_string(out, listing_text(listing, row->source));
 		}
 		if (row->bytecode) {
 			fputs(", \"bytecode\": ", out);
-			string(out, listing_text(listing, row->bytecode));
+			json_string(out, listing_text(listing, row->bytecode));
 		}
 		if (row->label)
 			fprintf(out, ", \"label\": %d", row->label);
@@ -137,7 +145,7 @@ static void instructions(struct writer *writer, const struct listing *listing)
 		patches(out, listing, row);
 		if (row->was) {
 			fputs(", \"loaded\": ", out);
-			string(out, listing_text(listing, row->was));
+			json_string(out, listing_text(listing, row->was));
 		}
 		fputc('}', out);
 	}
@@ -169,6 +177,23 @@ static void versions(
 	free(epochs);
 }
 
+/* Of several runs, how many samples each one has in the function. */
+static void run_samples(struct writer *writer, const struct function *function)
+{
+	size_t count = writer->profile->input_count;
+
+	if (count < 2)
+		return;
+	uint64_t *samples = xcalloc(count, sizeof(*samples));
+	for (struct hit *hit = function->hits; hit; hit = hit->next)
+		samples[hit->run] += hit->count;
+	fputs(", \"run_samples\": [", writer->out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(writer->out, "%s%" PRIu64, i ? ", " : "", samples[i]);
+	fputc(']', writer->out);
+	free(samples);
+}
+
 static void write_function(
 	struct writer *writer, const struct function *function, struct listing *listing)
 {
@@ -176,19 +201,47 @@ static void write_function(
 	FILE *out = writer->out;
 
 	fputs("\n {\"name\": ", out);
-	string(out, function->name);
+	json_string(out, function->name);
 	fprintf(out, ", \"kind\": \"%s\", \"module\": ", kinds[function->kind]);
-	string(out, function->module_name);
+	json_string(out, function->module_name);
 	fprintf(out,
 		", \"address\": \"0x%" PRIx64 "\", \"size\": %" PRIu64
 		", \"samples\": %" PRIu64,
 		function->address, function->size, function->samples);
+	run_samples(writer, function);
 	bool listed = false;
-	for (size_t i = 0; i < writer->chosen_count && !listed; i++)
+	for (size_t i = 0; i < writer->chosen_count && !listed && !writer->listings; i++)
 		listed = writer->chosen[i] == function;
 	if (listed || writer->listings)
 		versions(writer, function, listing);
 	fputc('}', out);
+}
+
+/* The tree of call stacks: [caller, name, samples with callees, function or -1] a node, callers
+ * first, the first being all; names and functions by their place in their lists. */
+static void stacks(struct writer *writer)
+{
+	const struct stacks *from = writer->profile->stacks;
+	struct tally names = {0};
+	FILE *out = writer->out;
+
+	fputs(",\n\"stacks\": [", out);
+	for (size_t i = 0; i < from->count; i++) {
+		const struct stacks_node *node = &from->nodes[i];
+		int64_t index = node->function && node->function->samples
+					? (int64_t)node->function->index
+					: -1;
+		fprintf(out, "%s[%u, %zu, %" PRIu64 ", %" PRId64 "]", i ? "," : "",
+			node->parent, tally_index(&names, node->name), node->total,
+			index);
+	}
+	fputs("],\n\"names\": [", out);
+	for (size_t i = 0; i < names.count; i++) {
+		fputs(i ? ", " : "", out);
+		json_string(out, names.list[i].name);
+	}
+	fputc(']', out);
+	tally_release(&names);
 }
 
 void json_write(struct writer *writer)
@@ -207,12 +260,12 @@ void json_write(struct writer *writer)
 	fputs("\"warnings\": [", out);
 	for (size_t i = 0; i < profile->warnings->count; i++) {
 		fputs(i ? ", " : "", out);
-		string(out, profile->warnings->list[i]);
+		json_string(out, profile->warnings->list[i]);
 	}
 	fputs("],\n\"runs\": [", out);
 	for (size_t i = 0; i < profile->input_count; i++) {
 		fputs(i ? ", {\"path\": " : "{\"path\": ", out);
-		string(out, profile->inputs[i]->path);
+		json_string(out, profile->inputs[i]->path);
 		fprintf(out, ", \"samples\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
 			profile->inputs[i]->samples, profile->inputs[i]->lost);
 	}
@@ -224,6 +277,9 @@ void json_write(struct writer *writer)
 		write_function(writer, profile->functions[i], &listing);
 		comma = ",";
 	}
-	fputs("]}\n", out);
+	fputc(']', out);
+	if (writer->profile->stacks)
+		stacks(writer);
+	fputs("}\n", out);
 	listing_release(&listing);
 }

@@ -1,20 +1,30 @@
 # annotate: reads recordings and shows them.
 
 ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
-	annotate.o attr.o bytecode.o code.o demangle.o disasm.o elffile.o fault.o \
-	features.o file.o folded.o input.o jitdump.o json.o kallsyms.o lines.o \
+	annotate.o attr.o bytecode.o code.o demangle.o disasm.o elffile.o elfwrite.o fault.o \
+	features.o file.o firefox.o folded.o gdbscript.o html.o input.o jitdump.o json.o kallsyms.o lines.o \
 	listing.o listing_lines.o listing_marks.o locate.o machine.o merge.o module.o \
-	naming.o options.o patches.o perfdata.o perfmap.o profile.o select.o source.o \
+	naming.o options.o patches.o perfdata.o perfmap.o pprof.o pprof.pb-c.o profile.o select.o source.o \
 	spans.o stacks.o symbols.o tally.o text.o unpack.o unwind.o warnings.o xz.o)
 # The launcher's parts that are meant for others: messages, memory, reading a RUN.
 ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o \
 	run_json.o run_wait.o strv.o) $(O)/obj/jit/patchlog_read.o
-ANNOTATE_LIBS := -lcapstone -ldw -lelf -llzma -lzstd -ljansson -ldl
+ANNOTATE_LIBS := -lcapstone -ldw -lelf -llzma -lzstd -ljansson -lprotobuf-c -ldl
 
 $(O)/obj/annotate/%.o: CPPFLAGS += -DVERSION='"$(VERSION)"'
 
 # Names of bytecodes are numbered by Python's header.
 $(O)/obj/annotate/bytecode.o: private CPPFLAGS += $(shell pkg-config --cflags-only-I python-3.11-embed)
+
+$(O)/obj/annotate/html.o: annotate/page.html
+
+$(O)/obj/annotate/pprof.pb-c.c $(O)/obj/annotate/pprof.pb-c.h &: annotate/pprof.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(O)/obj $<
+$(O)/obj/annotate/pprof.pb-c.o: $(O)/obj/annotate/pprof.pb-c.c
+	$(CC) $(CPPFLAGS) -I$(O)/obj $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/obj/annotate/pprof.o: private CPPFLAGS += -I$(O)/obj
+$(O)/obj/annotate/pprof.o: $(O)/obj/annotate/pprof.pb-c.h
 
 $(O)/annotate: $(ANNOTATE_OBJECTS) $(ANNOTATE_SHARED)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^ $(ANNOTATE_LIBS)

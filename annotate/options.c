@@ -153,7 +153,10 @@ static void read_option(struct options *options, int option)
 	case OPTION_SYNTAX:
 		options->listing.att = choose("syntax", optarg, syntaxes) == 1;
 		break;
-	case OPTION_TOP: options->top = read_number("top", optarg); break;
+	case OPTION_TOP:
+		options->top = read_number("top", optarg);
+		options->top_given = true;
+		break;
 	case OPTION_VERSION: puts("annotate (Stablerun) " VERSION); exit(0);
 	case 'h': fputs(help, stdout); exit(0);
 	default: bad_usage();

@@ -18,6 +18,7 @@ struct options {
 	const char *function; /* name or address asked for; NULL: the hottest */
 	bool json, all, table_only, raw, folded, gdb_script, diff;
 	const char *html, *pprof, *elf, *firefox; /* files to write; NULL: not wanted */
+	bool top_given;
 	size_t top;
 	enum options_colour colour;
 	char **paths; /* borrowed from argv; at least one */

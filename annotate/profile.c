@@ -338,6 +338,8 @@ void profile_finish(struct profile *profile)
 	if (profile->function_count)
 		qsort(profile->functions, profile->function_count,
 			sizeof(*profile->functions), compare_functions);
+	for (size_t i = 0; i < profile->function_count; i++)
+		profile->functions[i]->index = i;
 	tally_sort(&profile->comms);
 	tally_sort(&profile->unresolved);
 	if (profile->stacks)

@@ -38,6 +38,7 @@ struct function {
 	struct process *process; /* … NULL for the kernel */
 	uint64_t time;		 /* … at this moment */
 	char *owned_name;
+	size_t index; /* among the sampled ones, hottest first, once finished */
 };
 
 /* Where an address belongs: a function and an offset, or a reason why not. */
