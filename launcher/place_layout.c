@@ -90,22 +90,36 @@ static const char *find_parts(
 	return NULL;
 }
 
-/* Draws of the kernel's random bits tell about their number where the sysctl is not
- * readable (only root may): with more than 28 of them a draw is nearly always outside of
- * what 28 can give. Both the program's base and the mappings' base are draws. */
+/* Whether an address that the kernel has drawn for some process is one that 28 random
+ * bits cannot give. Those that were moved lie closely below the ceilings. */
+static bool draw_is_wide(uint64_t address)
+{
+	const uint64_t program_span = 1ULL << (28 + 12), margin = 4ULL << 30;
+	const uint64_t between = 0x680000000000; /* no program above, no mapping below */
+
+	if (address < between)
+		return address > PLACE_PROGRAM_BASE + program_span + margin;
+	return address < PLACE_CEILING - margin;
+}
+
+/* Draws tell of the number of bits where the sysctl is not readable (only root may): with
+ * 32 of them each is outside of what 28 can give 15 times in 16. */
 static bool wide(const struct place_image *image, const struct place_layout *layout)
 {
 	const struct place_range *program = &layout->parts[PLACE_PROGRAM];
 	const struct place_range *kernel = &layout->parts[PLACE_KERNEL];
-	const uint64_t span = 1ULL << (28 + 12);
 
 	if (image->random_bits)
 		return image->random_bits > 28;
+	for (size_t i = 0; i < image->draw_count; i++)
+		if (draw_is_wide(image->draws[i]))
+			return true;
+	/* Nothing can be put above the base of this very program. */
 	if (!is_empty(kernel) && kernel->start < PLACE_CEILING)
 		return true;
 	if (image->program.fixed)
 		return false;
-	return image->program.interpreter ? program->start > PLACE_PROGRAM_BASE + span
+	return image->program.interpreter ? draw_is_wide(program->start)
 					  : program->end < PLACE_CEILING;
 }
 

@@ -17,6 +17,8 @@
 #include "launcher/place_maps.h"
 #include "launcher/remote.h"
 
+enum { PLACE_DRAWS = 4 };
+
 /* A stopped program as it was found. */
 struct place_image {
 	struct place_maps maps;
@@ -24,6 +26,9 @@ struct place_image {
 	struct place_elf program, interpreter;
 	uint64_t program_bias, interpreter_bias; /* from linked to actual addresses */
 	uint64_t vdso;				 /* AT_SYSINFO_EHDR, or 0 */
+	/* Addresses that other processes got: their programs' and their vdsos'. */
+	uint64_t draws[PLACE_DRAWS];
+	size_t draw_count;
 	unsigned random_bits; /* vm.mmap_rnd_bits, or 0 where it cannot be read */
 };
 

@@ -338,6 +338,21 @@ static void test_wide(void)
 		CHECK(!place(&maps, &brk, &layout, &image, false));
 		CHECK(layout.ceiling == PLACE_CEILING);
 	}
+	/* Of other processes: a PIE, a vdso; but not those that were moved themselves. */
+	static const struct {
+		uint64_t address;
+		bool wide;
+	} others[] = {{0x5e5555554000, true}, {0x72c1a0bcd000, true}, {0x400040, false},
+		{0x7f43a1b2c000, false}, {0x7efbf7fc8000, false}, {0x555555554040, false},
+		{0x6ffbf7fc8000, true}, {0x7ffff7fc8000, false}, {0x565555553000, false}};
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		make_image(&image, &shapes[4], &draws[1]);
+		image.random_bits = 0;
+		image.draws[0] = others[i].address;
+		image.draw_count = 1;
+		CHECK(!place(&maps, &brk, &layout, &image, false));
+		CHECK((layout.ceiling == PLACE_CEILING_FAR) == others[i].wide);
+	}
 	make_image(&image, &shapes[0], &high);
 	image.random_bits = 0;
 	CHECK(!place(&maps, &brk, &layout, &image, false));

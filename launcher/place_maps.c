@@ -114,6 +114,7 @@ int place_marks_parse(struct place_marks *marks, const char *text, size_t size)
 		int field;
 		uint64_t *number;
 	} wanted[] = {
+		{4, &marks->parent},
 		{26, &marks->start_code},
 		{27, &marks->end_code},
 		{28, &marks->start_stack},

@@ -32,6 +32,7 @@ struct place_maps {
 
 /* Addresses that the kernel keeps of a process and PR_SET_MM_MAP can set. */
 struct place_marks {
+	uint64_t parent; /* process */
 	uint64_t start_code, end_code, start_data, end_data;
 	uint64_t start_brk, start_stack;
 	uint64_t arg_start, arg_end, env_start, env_end;

@@ -109,6 +109,7 @@ static void test_marks(void)
 	}
 	strcat(text, "\n");
 	CHECK(!place_marks_parse(&marks, text, strlen(text)));
+	CHECK(marks.parent == 1004);
 	CHECK(marks.start_code == 1026 && marks.end_code == 1027);
 	CHECK(marks.start_stack == 1028 && marks.start_data == 1045);
 	CHECK(marks.end_data == 1046 && marks.start_brk == 1047);
@@ -155,6 +156,7 @@ static void test_own(char **argv)
 
 	size = read_file("/proc/self/stat", text, sizeof(text));
 	CHECK(!place_marks_parse(&marks, text, size));
+	CHECK(marks.parent == (uint64_t)getppid());
 	CHECK(marks.arg_start == (uint64_t)(uintptr_t)argv[0]);
 	CHECK(marks.start_stack == (uint64_t)(uintptr_t)(argv - 1));
 	CHECK(marks.env_end > marks.env_start && marks.env_start == marks.arg_end);

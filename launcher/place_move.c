@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -223,6 +224,23 @@ static unsigned read_random_bits(void)
 	return (unsigned)strtoul(text, NULL, 10);
 }
 
+/* Where this process's own vdso and its parent's parts are: more draws. A parent that may
+ * not be looked at tells nothing. */
+static void read_draws(struct place_image *image, pid_t parent)
+{
+	Elf64_auxv_t auxv[PLACE_AUXV_MOST / 2];
+	char path[64];
+
+	image->draws[image->draw_count++] = getauxval(AT_SYSINFO_EHDR);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)parent);
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : read(fd, auxv, sizeof(auxv));
+	for (size_t i = 0; size > 0 && i < (size_t)size / sizeof(auxv[0]); i++)
+		if ((auxv[i].a_type == AT_SYSINFO_EHDR || auxv[i].a_type == AT_PHDR) &&
+			image->draw_count < PLACE_DRAWS)
+			image->draws[image->draw_count++] = auxv[i].a_un.a_val;
+}
+
 /* Any two bytes that are a `syscall`; it is executed from there and nowhere else. */
 static uint64_t find_in(const struct move *move, const struct place_map *map)
 {
@@ -298,6 +316,8 @@ static int decide(struct move *move, bool sealed)
 static int decide_first(struct move *move)
 {
 	move->image.random_bits = read_random_bits();
+	if (!move->image.random_bits)
+		read_draws(&move->image, (pid_t)move->image.marks.parent);
 	return decide(move, false);
 }
 
