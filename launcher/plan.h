@@ -50,8 +50,8 @@ struct plan {
 	enum options_env env;
 	enum options_place place; /* never AUTO: what auto came to; OFF: addresses move */
 	bool hold; /* the program is left stopped before its first instruction */
-	bool place_required;	  /* where moving fails the program must not run */
-	unsigned long persona;	  /* the personality to set; unchanged where place is not
+	bool place_required;   /* where moving fails the program must not run */
+	unsigned long persona; /* the personality to set; unchanged where place is not
 				   * PLACE_PERSONALITY */
 	struct plan_limit limits[PLAN_LIMITS];
 	size_t limit_count;
