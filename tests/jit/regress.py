@@ -3,7 +3,8 @@
     regress.py [OPTION...] PROGRAM [MODULE...]
 
 Each module runs under this Python and under PROGRAM; every test must come out alike: passed,
-failed, in error or skipped. Prints `PASS: module`, `FAIL: module` with the tests that differ,
+failed, in error or skipped. A line of a list is a module's name, the word `slow` where a quick
+run leaves it out, and -PATTERN for tests of it that are left out. Prints `PASS: module`, `FAIL: module` with the tests that differ,
 or `SKIP: module: reason`; exit status 1 when one failed.
 """
 
@@ -59,12 +60,25 @@ def describe(status):
     return f"status {status}"
 
 
+class Module:
+    """A line of a list: `name [slow] [-PATTERN...]`."""
+
+    def __init__(self, line):
+        self.name, *words = line.split()
+        self.slow = "slow" in words
+        self.left_out = [word[1:] for word in words if word.startswith("-")]
+
+    def arguments(self):
+        return [f"--ignore={pattern}" for pattern in self.left_out] + [self.name]
+
+
 def run_module(command, module, arguments):
     """Runs one module in a directory and process group of its own."""
     with tempfile.TemporaryDirectory(prefix="stablerun-regress.") as directory:
         results = os.path.join(directory, "results.xml")
         log = os.path.join(directory, "log")
-        argv = [*command, "-m", "test", "--junit-xml", results, "--tempdir", directory, module]
+        argv = [*command, "-m", "test", "--junit-xml", results, "--tempdir", directory]
+        argv += module.arguments()
         begin = time.monotonic()
         with open(log, "wb") as output:
             process = subprocess.Popen(
@@ -139,13 +153,13 @@ def check_variant(module, expected, options, arguments):
         lines = differences(expected, got)
     if arguments.logs and lines:
         os.makedirs(arguments.logs, exist_ok=True)
-        name = f"{module}{options.replace('/', '_')}.log"
+        name = f"{module.name}{options.replace('/', '_')}.log"
         with open(os.path.join(arguments.logs, name), "w") as log:
             log.write(got.log)
     if lines and (crashed or not got.cases):
         lines += ["| " + line for line in got.log.splitlines()[-arguments.lines :]]
     passed = sum(result == "passed" for result in got.cases.values())
-    title = f"{module} {options}".rstrip()
+    title = f"{module.name} {options}".rstrip()
     times = f"{passed} passed; {expected.seconds:.1f} s, jit {got.seconds:.1f} s"
     report("FAIL" if lines else "PASS", f"{title} ({times})", lines, arguments)
     return not lines
@@ -155,7 +169,7 @@ def check(module, arguments):
     expected = run_module([sys.executable], module, arguments)
     reason = needs_leaving_out(expected)
     if reason:
-        report("SKIP", f"{module}: {reason}", [], arguments)
+        report("SKIP", f"{module.name}: {reason}", [], arguments)
         return True
     results = [
         check_variant(module, expected, options, arguments) for options in arguments.options
@@ -165,7 +179,7 @@ def check(module, arguments):
 
 def read_list(path):
     with open(path) as lines:
-        return [name for line in lines if (name := line.split("#")[0].strip())]
+        return [Module(text) for line in lines if (text := line.split("#")[0].strip())]
 
 
 def parse(argv):
@@ -178,6 +192,7 @@ def parse(argv):
         action="append",
         help="options of PROGRAM; given several times, each module runs with each",
     )
+    parser.add_argument("--quick", action="store_true", help="without the slow modules")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--timeout", type=int, default=600, help="seconds a module")
     parser.add_argument("--lines", type=int, default=12, help="lines shown of a difference")
@@ -187,8 +202,11 @@ def parse(argv):
         f"cannot run '{arguments.program}'"
     )
     arguments.options = arguments.options or ["--threshold=1"]
+    arguments.modules = [Module(name) for name in arguments.modules]
     for path in arguments.list:
         arguments.modules += read_list(path)
+    if arguments.quick:
+        arguments.modules = [module for module in arguments.modules if not module.slow]
     drop = ("PYTHON", "LC_", "MAKE", "MFLAGS")
     arguments.environment = {
         name: value for name, value in os.environ.items() if not name.startswith(drop)
