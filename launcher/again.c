@@ -88,8 +88,10 @@ int again_plan(struct plan *plan, const struct options *options)
 	struct run run;
 	int status = 0;
 
-	*plan = (struct plan){
-		.cpu = options->cpu, .env = ENV_KEEP, .hold = options->hold};
+	*plan = (struct plan){.keep_in = -1,
+		.cpu = options->cpu,
+		.env = ENV_KEEP,
+		.hold = options->hold};
 	if (run_open(&run, options->again, message)) {
 		warn("%s", message);
 		return STATUS_TROUBLE;

@@ -162,6 +162,7 @@ int keep_begin(struct run_writer *writer, struct run_info *info, const struct pl
 		return STATUS_TROUBLE;
 	}
 	keep_note_plan(info, plan);
+	info->pid = getpid();
 	return 0;
 }
 

@@ -48,7 +48,8 @@ static void replace(char **text, char **with)
 static void take(struct strv *to, const struct strv *from)
 {
 	for (size_t i = 0; i < from->count; i++)
-		strv_add(to, xstrdup(from->items[i]));
+		if (!strv_has(to, from->items[i]))
+			strv_add(to, xstrdup(from->items[i]));
 }
 
 static void merge(struct run_info *info, struct run_info *report)
@@ -61,12 +62,17 @@ static void merge(struct run_info *info, struct run_info *report)
 			code->time);
 	}
 	take(&info->lost_code, &report->lost_code);
+	take(&info->notes, &report->notes);
 	replace(&info->maps_start, &report->maps_start);
 	replace(&info->maps_exit, &report->maps_exit);
 	if (report->auxv.count) {
 		struct run_pairs other = info->auxv;
 		info->auxv = report->auxv;
 		report->auxv = other;
+		other = info->marks;
+		info->marks = report->marks;
+		report->marks = other;
+		info->personality = report->personality;
 	}
 }
 

@@ -96,6 +96,23 @@ static int execute(const struct plan *plan)
 							   : STATUS_CANNOT_EXECUTE;
 }
 
+/* Nothing after this may be sampled but the program. */
+static int wait_at_gate(const struct plan *plan)
+{
+	char byte = 'r';
+	ssize_t got;
+
+	if (!plan->outer)
+		return 0;
+	if (write(plan->outer->ready, &byte, 1) != 1)
+		return STATUS_TROUBLE;
+	do
+		got = read(plan->outer->gate, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	/* `stablerun perf` is gone, and with it whom to tell. */
+	return got == 1 ? 0 : STATUS_TROUBLE;
+}
+
 int launch(const struct plan *plan)
 {
 	static int (*const steps[])(const struct plan *) = {
@@ -104,6 +121,7 @@ int launch(const struct plan *plan)
 		set_persona,
 		prepare_move,
 		supervise_start,
+		wait_at_gate,
 		execute,
 	};
 

@@ -8,6 +8,7 @@
 #include "launcher/again.h"
 #include "launcher/base.h"
 #include "launcher/decide.h"
+#include "launcher/diff.h"
 #include "launcher/gdb.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
@@ -28,6 +29,7 @@ static const struct subcommand {
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
 	{"annotate", annotate_main},
+	{"diff", diff_main},
 	{"gdb", gdb_main},
 	{"jit", jit_main},
 	{"perf", perf_main},

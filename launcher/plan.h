@@ -37,6 +37,13 @@ struct plan_limit {
 
 enum { PLAN_LIMITS = 4 };
 
+/* What `stablerun perf` adds to a launch in a child of its own: it attaches perf once all is
+ * ready for the execve. Descriptors; see launcher/sampled.c. */
+struct plan_outer {
+	int ready;     /* a byte is written to it when only the execve is left to do */
+	int gate;      /* and one read from it before that */
+};
+
 struct plan {
 	/* What is executed. */
 	char *file; /* the file the user named (the script where exec is an interpreter)
@@ -68,6 +75,8 @@ struct plan {
 	bool force;	     /* an existing one may be replaced */
 	int keep_in; /* a directory to keep what only a supervisor sees in, which another part
 		      * of stablerun makes a RUN of; else -1 */
+
+	const struct plan_outer *outer; /* borrowed; NULL in a plain run */
 
 	/* What to tell. */
 	struct pin *pins;

@@ -93,6 +93,7 @@ struct run_info {
 	char *place; /* "personality", "move", "off", … */
 	char *rule;  /* name of the runtime rule, or NULL */
 	struct run_pairs auxv;
+	struct run_pairs marks; /* start_stack, start_brk, arg_start, … of proc_pid_stat(5) */
 	char *kernel;
 	char *cpu_model;
 	char *cpu_features;
@@ -198,7 +199,7 @@ int run_save_maps(int directory, const char *name, pid_t pid);
 void run_note_machine(struct run_info *info);
 /* The limits of the calling process. */
 void run_note_limits(struct run_info *info);
-/* /proc/PID/auxv and /proc/PID/personality; 0 or -1 with errno. */
+/* /proc/PID/auxv, /proc/PID/personality and the marks of /proc/PID/stat; 0 or -1 with errno. */
 int run_note_process(struct run_info *info, pid_t pid);
 /* The build-id of each file that `maps` (a file of the RUN) names, where it has one. */
 void run_note_build_ids(struct run_info *info, int directory, const char *maps);

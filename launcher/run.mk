@@ -13,6 +13,11 @@ RUN_OBJECTS := $(addprefix $(O)/launcher/, \
 LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
 	codes.o \
 	decide.o \
+	diff.o \
+	diff_causes.o \
+	diff_code.o \
+	diff_json.o \
+	diff_maps.o \
 	keep.o \
 	maps.o \
 	perf.o \

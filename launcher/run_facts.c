@@ -133,6 +133,37 @@ static void note_auxv(struct run_info *info, const char *bytes, size_t size)
 	}
 }
 
+/* Fields of proc_pid_stat(5), counted after the command's closing parenthesis, which may
+ * hold anything: the state there is field 3. */
+static void note_marks(struct run_info *info, const char *text)
+{
+	static const struct {
+		int field;
+		const char *name;
+	} marks[] = {
+		{26, "start_code"},
+		{28, "start_stack"},
+		{45, "start_data"},
+		{47, "start_brk"},
+		{48, "arg_start"},
+		{50, "env_start"},
+	};
+	const char *at = strrchr(text, ')');
+	int field = 2;
+
+	for (size_t i = 0; at && i < ARRAY_SIZE(marks); i++) {
+		char value[24];
+		while (at && field < marks[i].field) {
+			at = strchr(at + 1, ' ');
+			field++;
+		}
+		if (!at)
+			return;
+		snprintf(value, sizeof(value), "0x%llx", strtoull(at, NULL, 10));
+		run_pairs_set(&info->marks, marks[i].name, value);
+	}
+}
+
 int run_note_process(struct run_info *info, pid_t pid)
 {
 	char path[40];
@@ -148,6 +179,10 @@ int run_note_process(struct run_info *info, pid_t pid)
 	if (!auxv)
 		return -1;
 	note_auxv(info, auxv, size);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	cleanup_free char *stat = run_read_file(AT_FDCWD, path, PROC_LIMIT, &size);
+	if (stat)
+		note_marks(info, stat);
 	return 0;
 }
 

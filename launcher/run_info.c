@@ -108,6 +108,7 @@ void run_info_release(struct run_info *info)
 	free(info->code);
 	free(info->pids);
 	pairs_release(&info->auxv);
+	pairs_release(&info->marks);
 	pairs_release(&info->build_ids);
 	strv_release(&info->argv);
 	strv_release(&info->env);

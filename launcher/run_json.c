@@ -170,6 +170,7 @@ char *run_info_format(const struct run_info *info)
 	json_object_set_new(root, "place", text_value(info->place));
 	json_object_set_new(root, "rule", text_value(info->rule));
 	json_object_set_new(root, "auxv", pairs_value(&info->auxv));
+	json_object_set_new(root, "marks", pairs_value(&info->marks));
 	json_object_set_new(root, "kernel", text_value(info->kernel));
 	json_object_set_new(root, "cpu",
 		json_pack("{s:o,s:o}", "model", text_value(info->cpu_model), "features",
@@ -471,6 +472,7 @@ static void get_all(struct reading *reading, const json_t *root, struct run_info
 	get_pins(reading, root, info);
 	get_limits(reading, root, info);
 	get_pairs(reading, root, "auxv", &info->auxv);
+	get_pairs(reading, root, "marks", &info->marks);
 	get_pairs(reading, root, "build_ids", &info->build_ids);
 
 	const json_t *cpu = get_kind(reading, root, "cpu", JSON_OBJECT);

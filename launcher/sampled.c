@@ -25,29 +25,25 @@
 #include "launcher/run.h"
 #include "launcher/watch.h"
 
+/* How the child and we take turns: it says 'r' when only its execve is left to do, waits for
+ * a byte, and executes, which closes its end; or says 'x' when it cannot. */
 struct gates {
-	int go[2];   /* a byte lets the child execute */
-	int exec[2]; /* closes by the exec */
+	int go[2];
+	int said[2];
 };
 
 _Noreturn static void be_program(const struct sampled *sampled, struct gates *gates)
 {
-	char byte;
-	ssize_t got;
+	struct plan_outer outer = {.ready = gates->said[1], .gate = gates->go[0]};
+	struct plan plan = *sampled->plan;
 
 	close(gates->go[1]);
-	close(gates->exec[0]);
-	do
-		got = read(gates->go[0], &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
-		_exit(STATUS_TROUBLE); /* stablerun is gone */
+	close(gates->said[0]);
 	sigprocmask(SIG_SETMASK, sampled->mask, NULL);
-	struct plan plan = *sampled->plan;
+	plan.outer = &outer;
 	plan.keep_in = sampled->directory;
 	int status = launch(&plan);
-	/* Says that no exec followed. */
-	if (write(gates->exec[1], "x", 1) < 0)
+	if (write(gates->said[1], "x", 1) < 0)
 		_exit(STATUS_TROUBLE);
 	_exit(status);
 }
@@ -93,21 +89,51 @@ static void watch_program(struct sampled *sampled, struct watch *watch)
 {
 	while (!watch_wait(watch, sampled->signals))
 		pass_signals(sampled, watch->pid);
-	watch_ended(watch);
 }
 
-/* Lets the child go and waits for its exec. */
-static bool let_go(struct gates *gates)
+/* The child's next word, or 0 where it closed its end. */
+static char hear(const struct gates *gates)
 {
 	char byte;
 	ssize_t got;
 
-	if (write(gates->go[1], "g", 1) < 0)
-		return false;
 	do
-		got = read(gates->exec[0], &byte, 1);
+		got = read(gates->said[0], &byte, 1);
 	while (got < 0 && errno == EINTR);
-	return got == 0;
+	return got == 1 ? byte : 0;
+}
+
+static void start_recorder(struct sampled *sampled, struct run_info *info,
+	struct recorder *recorder, pid_t pid)
+{
+	char *cause;
+
+	if (!sampled->recorder || recorder_start(recorder, sampled->recorder, pid,
+					  sampled->directory, &cause) == 0)
+		return;
+	warn("no samples are taken: %s", cause);
+	info->no_samples = cause;
+}
+
+static void stop_recorder(
+	struct sampled *sampled, struct run_info *info, struct recorder *recorder)
+{
+	char *cause;
+
+	if (recorder->pid < 0)
+		return;
+	if (recorder_stop(recorder, &cause) < 0) {
+		warn("samples are missing: %s", cause);
+		strv_add(&info->notes, xasprintf("samples are missing: %s", cause));
+		free(cause);
+	}
+	read_samples(sampled, info);
+}
+
+static void wait_for_end(struct sampled *sampled, pid_t pid)
+{
+	while (waitpid(pid, &sampled->wait_status, 0) < 0 && errno == EINTR)
+		;
 }
 
 static void follow_program(
@@ -115,34 +141,28 @@ static void follow_program(
 {
 	struct recorder recorder = {.pid = -1};
 	struct watch watch;
-	char *cause = NULL;
 
-	if (sampled->recorder && recorder_start(&recorder, sampled->recorder, pid,
-					 sampled->directory, &cause) < 0) {
-		warn("no samples are taken: %s", cause);
-		info->no_samples = steal_pointer(&cause);
+	if (hear(gates) != 'r') {
+		wait_for_end(sampled, pid);
+		return;
 	}
+	start_recorder(sampled, info, &recorder, pid);
 	bool watched = watch_init(&watch, pid, sampled->directory, info) == 0;
 	info->start = run_clock_now();
-	sampled->started = let_go(gates);
+	sampled->started = write(gates->go[1], "g", 1) == 1 && hear(gates) == 0;
 	if (sampled->started && watched) {
 		watch_executed(&watch);
 		watch_program(sampled, &watch);
 	}
-	while (waitpid(pid, &sampled->wait_status, 0) < 0 && errno == EINTR)
-		;
+	wait_for_end(sampled, pid);
 	info->finish = run_clock_now();
-	if (watched)
+	if (sampled->started)
+		kept_merge(sampled->directory, info);
+	if (watched) {
+		watch_ended(&watch);
 		watch_release(&watch);
-	if (recorder.pid >= 0) {
-		if (recorder_stop(&recorder, &cause) < 0) {
-			warn("samples are missing: %s", cause);
-			strv_add(&info->notes,
-				xasprintf("samples are missing: %s", cause));
-			free(cause);
-		}
-		read_samples(sampled, info);
 	}
+	stop_recorder(sampled, info, &recorder);
 }
 
 int sampled_run(struct sampled *sampled, struct run_info *info)
@@ -153,7 +173,7 @@ int sampled_run(struct sampled *sampled, struct run_info *info)
 	keep_note_plan(info, sampled->plan);
 	if (sampled->no_samples)
 		info->no_samples = xstrdup(sampled->no_samples);
-	if (pipe2(gates.go, O_CLOEXEC) == 0 && pipe2(gates.exec, O_CLOEXEC) == 0)
+	if (pipe2(gates.go, O_CLOEXEC) == 0 && pipe2(gates.said, O_CLOEXEC) == 0)
 		pid = fork();
 	if (pid < 0) {
 		warn("cannot start a process: %s", strerror(errno));
@@ -162,13 +182,12 @@ int sampled_run(struct sampled *sampled, struct run_info *info)
 	if (pid == 0)
 		be_program(sampled, &gates);
 	close(gates.go[0]);
-	close(gates.exec[1]);
+	close(gates.said[1]);
 	follow_program(sampled, info, &gates, pid);
 	close(gates.go[1]);
-	close(gates.exec[0]);
+	close(gates.said[0]);
 	pass_signals(sampled, 0);
 	run_note_end(info, sampled->wait_status);
-	kept_merge(sampled->directory, info);
 	run_note_build_ids(info, sampled->directory, "maps.start");
 	run_note_build_ids(info, sampled->directory, "maps.exit");
 	run_collect(sampled->directory, info, info->cwd, &sampled->plan->collect);

@@ -53,6 +53,15 @@ void strv_remove(struct strv *strv, size_t index)
 	strv->count--;
 }
 
+bool strv_has(const struct strv *strv, const char *string)
+{
+	for (size_t i = 0; i < strv->count; i++) {
+		if (!strcmp(strv->items[i], string))
+			return true;
+	}
+	return false;
+}
+
 void strv_copy(struct strv *strv, char *const *strings)
 {
 	for (; *strings; strings++)

@@ -2,6 +2,7 @@
 #ifndef LAUNCHER_STRV_H
 #define LAUNCHER_STRV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct strv {
@@ -21,6 +22,9 @@ void strv_insert(struct strv *strv, size_t index, char *string);
 
 /* Frees the string at `index` and closes the gap. */
 void strv_remove(struct strv *strv, size_t index);
+
+/* Whether one of the strings equals `string`. */
+bool strv_has(const struct strv *strv, const char *string);
 
 /* Adds copies of every string of a NULL-terminated array. */
 void strv_copy(struct strv *strv, char *const *strings);

@@ -121,7 +121,6 @@ int supervise_start(const struct plan *plan)
 		job.writer = &writer;
 		job.info = &info;
 		job.directory = writer.directory;
-		info.pid = job.program;
 	}
 	if (plan->keep_in >= 0) {
 		keep_note_plan(&info, plan);

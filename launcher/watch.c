@@ -59,6 +59,7 @@ void watch_release(struct watch *watch)
 	if (watch->stat >= 0)
 		close(watch->stat);
 	free(watch->maps);
+	free(watch->start_maps);
 	*watch = (struct watch){.pidfd = -1, .stat = -1};
 }
 
@@ -114,17 +115,9 @@ void watch_executed(struct watch *watch)
 		strv_add(&watch->info->notes,
 			xasprintf("auxv and personality could not be read: %s",
 				strerror(errno)));
-	if (!watch->maps)
-		return;
-	free(watch->info->maps_start);
-	watch->info->maps_start =
-		xasprintf("read %" PRIu64 " µs after the exec, the program running on",
-			(watch->maps_time - watch->began) / 1000);
-	if (run_write_file(
-		    watch->directory, "maps.start", watch->maps, watch->maps_size) < 0)
-		strv_add(&watch->info->notes,
-			xasprintf(
-				"maps.start could not be written: %s", strerror(errno)));
+	watch->start_maps = steal_pointer(&watch->maps);
+	watch->start_size = watch->maps_size;
+	watch->start_time = watch->maps_time;
 }
 
 bool watch_wait(struct watch *watch, int wake)
@@ -149,23 +142,47 @@ bool watch_wait(struct watch *watch, int wake)
 	}
 }
 
+/* A supervisor that held the program has a better one. */
+static bool has_file(const struct watch *watch, const char *name)
+{
+	return faccessat(watch->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool write_file(
+	const struct watch *watch, const char *name, const char *text, size_t size)
+{
+	if (run_write_file(watch->directory, name, text, size) == 0)
+		return true;
+	strv_add(&watch->info->notes,
+		xasprintf("%s could not be written: %s", name, strerror(errno)));
+	return false;
+}
+
+static void replace(char **text, char *by)
+{
+	free(*text);
+	*text = by;
+}
+
 void watch_ended(struct watch *watch)
 {
 	uint64_t now = run_clock_now().monotonic;
+	const char *last = watch->maps ? watch->maps : watch->start_maps;
+	size_t size = watch->maps ? watch->maps_size : watch->start_size;
+	uint64_t time = watch->maps ? watch->maps_time : watch->start_time;
 
-	if (faccessat(watch->directory, "maps.exit", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return;
-	if (!watch->maps)
-		return;
-	free(watch->info->maps_exit);
-	watch->info->maps_exit =
-		xasprintf("the last look at the running program, %" PRIu64
-			  " µs before its end was seen; the program was not stopped",
-			(now - watch->maps_time) / 1000);
-	if (run_write_file(watch->directory, "maps.exit", watch->maps, watch->maps_size) <
-		0)
-		strv_add(&watch->info->notes,
-			xasprintf("maps.exit could not be written: %s", strerror(errno)));
+	if (watch->start_maps && !has_file(watch, "maps.start") &&
+		write_file(watch, "maps.start", watch->start_maps, watch->start_size))
+		replace(&watch->info->maps_start,
+			xasprintf("read %" PRIu64
+				  " µs after the exec, the program running on",
+				(watch->start_time - watch->began) / 1000));
+	if (last && !has_file(watch, "maps.exit") &&
+		write_file(watch, "maps.exit", last, size))
+		replace(&watch->info->maps_exit,
+			xasprintf("the last look at the running program, %" PRIu64
+				  " µs before its end was seen; it was not stopped",
+				(now - time) / 1000));
 }
 
 /* proc(5): the command name stands in parentheses and may hold anything, so fields are

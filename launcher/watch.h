@@ -17,9 +17,12 @@ struct watch {
 	int stat;      /* /proc/PID/stat: tells the status of a zombie */
 	int directory; /* of the RUN; borrowed */
 	struct run_info *info;
-	uint64_t began; /* CLOCK_MONOTONIC of the exec, ns */
-	unsigned pause; /* until the next look, ms */
-	char *maps;	/* the last look at the maps; owned */
+	uint64_t began;	  /* CLOCK_MONOTONIC of the exec, ns */
+	unsigned pause;	  /* until the next look, ms */
+	char *start_maps; /* the look at the exec; owned */
+	size_t start_size;
+	uint64_t start_time;
+	char *maps; /* the last look at the maps; owned */
 	size_t maps_size;
 	uint64_t maps_time;
 };
@@ -29,7 +32,7 @@ struct watch {
 int watch_init(struct watch *watch, pid_t pid, int directory, struct run_info *info);
 void watch_release(struct watch *watch);
 
-/* The program has just been executed: notes auxv, personality and maps.start. */
+/* The program has just been executed: notes auxv and personality, looks at the maps. */
 void watch_executed(struct watch *watch);
 
 /* Looks at the maps and at the processes now. */
@@ -39,8 +42,8 @@ void watch_look(struct watch *watch);
  * becoming readable ends the wait too. Returns true when the program has ended. */
 bool watch_wait(struct watch *watch, int wake);
 
-/* The program has ended: writes maps.exit from the last look, where nobody wrote a better
- * one, and says so in the RUN. */
+/* The program has ended: writes maps.start and maps.exit from the first and the last look,
+ * where nobody wrote better ones, and says how they came about. */
 void watch_ended(struct watch *watch);
 
 /* How a process that is not our child ended: fills info->end. To be called at once when
