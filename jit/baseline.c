@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jit/cache.h"
 #include "jit/lower.h"
 
 /* Where native code is entered, in order. Both keep the return address and the frame
@@ -16,6 +17,23 @@ static const uint8_t prologue_resume[] = {
 	0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0, /* jmp *%rax */
 };
 
+static int count_caches(const struct ir *ir)
+{
+	int count = 0;
+
+	for (int i = 0; i < ir->op_count; i++) {
+		switch (ir->ops[i].opcode) {
+		case LOAD_GLOBAL:
+		case LOAD_ATTR:
+		case LOAD_METHOD:
+		case STORE_ATTR:
+		case CALL: count++; break;
+		default: break;
+		}
+	}
+	return count;
+}
+
 static int begin(struct lower *lower, struct ir *ir)
 {
 	size_t stack = (size_t)ir->code->co_stacksize + 2;
@@ -24,7 +42,10 @@ static int begin(struct lower *lower, struct ir *ir)
 	lower->labels = calloc((size_t)ir->op_count + 1, sizeof(*lower->labels));
 	lower->bound = calloc((size_t)ir->local_words + 1, sizeof(*lower->bound));
 	lower->compiled->entries = calloc((size_t)Py_SIZE(ir->code), sizeof(uint32_t));
-	return lower->stack && lower->labels && lower->bound && lower->compiled->entries
+	lower->compiled->caches =
+		calloc((size_t)count_caches(ir) + 1, sizeof(struct cache));
+	return lower->compiled->caches && lower->stack && lower->labels && lower->bound &&
+			       lower->compiled->entries
 		       ? 0
 		       : -1;
 }
@@ -164,6 +185,11 @@ static int commit(struct lower *lower, int resume)
 	compiled->resume = emit_address(emit, resume);
 	compiled->leave = emit_address(emit, lower->leave_null);
 	fill_entries(lower);
+	for (uint32_t i = 0; i < compiled->cache_count; i++)
+		cache_commit(&compiled->caches[i], emit);
+	for (size_t i = 0; i < emit->patch_count; i++)
+		compiled->caches[emit->patchpoints[i].tag].jump =
+			emit->patchpoints[i].point;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "jit/baseline.h"
+#include "jit/cache.h"
 #include "jit/codemem.h"
 #include "jit/emit.h"
 #include "jit/ir.h"
@@ -122,6 +123,7 @@ struct compiled *compile_code(PyCodeObject *code)
 
 void compile_free(struct compiled *compiled)
 {
+	cache_forget_callee(compiled);
 	if (compiled->start) {
 		if (jit.symbols)
 			symbols_unload(jit.symbols, compiled->start);
@@ -129,6 +131,9 @@ void compile_free(struct compiled *compiled)
 		jit.timers.functions_freed++;
 		jit.timers.code_bytes -= compiled->size;
 	}
+	for (uint32_t i = 0; i < compiled->cache_count; i++)
+		cache_release(&compiled->caches[i]);
+	free(compiled->caches);
 	free(compiled->entries);
 	free(compiled->exits);
 	free(compiled->exit_entries);

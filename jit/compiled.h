@@ -7,6 +7,7 @@
 #include "jit/python.h"
 
 struct cache;
+struct cache_stub;
 
 /* What a stack entry is at an exit, where it is not in its slot yet. */
 enum exit_kind {
@@ -47,7 +48,7 @@ struct compiled {
 	uint32_t entry_count, entry_room;
 	struct cache *caches; /* inline caches, in an array */
 	uint32_t cache_count;
-	struct cache *callers; /* caches of other code that jump straight into this */
+	struct cache_stub *callers; /* stubs that call this */
 };
 
 #endif

@@ -14,7 +14,8 @@
 	X(HOLE_C, c)  \
 	X(HOLE_D, d)  \
 	X(HOLE_E, e)  \
-	X(HOLE_F, f)
+	X(HOLE_F, f)  \
+	X(HOLE_G, g)
 
 /* Continuations: only jumped to, never called. Each is given as a label; CONT left 0 is
  * the next stencil, and then a jump to it at the end of the stencil is dropped. */

@@ -53,6 +53,7 @@ static bool is_due(const struct table_entry *entry)
 struct compiled *hook_compiled(PyCodeObject *code)
 {
 	struct table_entry *entry = table_get(code);
+	struct compiled *compiled;
 
 	if (!entry || entry->state == TABLE_REFUSED)
 		return NULL;
@@ -61,9 +62,12 @@ struct compiled *hook_compiled(PyCodeObject *code)
 	entry->calls++;
 	if (!is_due(entry) || jit.broken)
 		return NULL;
-	/* Compiling allocates Python objects at most for names: the table may not move.
-	 */
-	entry->compiled = compile_code(code);
+	compiled = compile_code(code);
+	/* Compiling may have made the table move. */
+	entry = table_get(code);
+	if (!entry)
+		return NULL;
+	entry->compiled = compiled;
 	entry->state = entry->compiled ? TABLE_COMPILED : TABLE_REFUSED;
 	return entry->compiled;
 }

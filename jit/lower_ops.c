@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "jit/cache.h"
 #include "jit/runtime.h"
 
 static int at_function(struct lower *lower, const void *function)
@@ -186,6 +187,61 @@ static void lower_swap(struct lower *lower)
 			.b = lower_slot_at(lower, place)});
 }
 
+/* A cache's place: what is compiled in line from the interpreter's cache, or a jump to the
+ * stubs; and behind the code, the jump to the stubs and the miss. The arguments are
+ * loaded; `miss` has holes of its own. */
+static struct cache *cache_place(struct lower *lower, enum cache_kind kind,
+	PyObject *name, uint32_t owned, uint32_t slot, enum stencils miss)
+{
+	const struct ir_op *op = lower_op(lower);
+	struct compiled *compiled = lower->compiled;
+	uint32_t number = compiled->cache_count++;
+	struct cache *cache = &compiled->caches[number];
+	struct cache_seed seed;
+	int chain = emit_label(lower->emit);
+	bool in_line;
+
+	*cache = (struct cache){
+		.kind = (uint8_t)kind,
+		.owned = (uint8_t)owned,
+		.oparg = op->oparg,
+		.slot = slot,
+		.index = op->index,
+		.name = name,
+		.owner = compiled,
+		.next_label = emit_label(lower->emit),
+		.miss_label = emit_label(lower->emit),
+		.error_label = lower_error(lower),
+	};
+	in_line = cache_seed(lower->ir->code, cache, op->adaptive, &seed);
+	if (in_line) {
+		seed.holes.exit = chain;
+		seed.holes.error = cache->error_label;
+		lower_stencil(lower, seed.stencil, seed.holes);
+		emit_bind(lower->emit, cache->next_label);
+		emit_cold(lower->emit, true);
+		emit_bind(lower->emit, chain);
+	}
+	emit_stencil(lower->emit, STENCIL_JUMP,
+		&(struct emit_holes){.target = cache->miss_label,
+			.patches = 1u << HOLES_TARGET,
+			.tag = number});
+	if (!in_line) {
+		emit_bind(lower->emit, cache->next_label);
+		emit_cold(lower->emit, true);
+	}
+	emit_bind(lower->emit, cache->miss_label);
+	lower_stencil(lower, miss,
+		(struct emit_holes){
+			.a = kind == CACHE_CALL ? slot : (uintptr_t)cache,
+			.b = kind == CACHE_CALL ? (uintptr_t)cache : slot,
+			.error = cache->error_label,
+			.cont = cache->next_label,
+		});
+	emit_cold(lower->emit, false);
+	return cache;
+}
+
 static void lower_load_global(struct lower *lower)
 {
 	uint32_t oparg = lower_op(lower)->oparg;
@@ -193,9 +249,8 @@ static void lower_load_global(struct lower *lower)
 	lower_spill(lower);
 	if (oparg & 1)
 		lower_push(lower, LOWER_NULL, 0);
-	lower_stencil(lower, STENCIL_LOAD_GLOBAL,
-		(struct emit_holes){.a = (uintptr_t)name_of(lower, oparg >> 1),
-			.error = lower_error(lower)});
+	cache_place(lower, CACHE_GLOBAL, name_of(lower, oparg >> 1), 0, 0,
+		STENCIL_GLOBAL_MISS);
 	lower_push_top(lower);
 }
 
@@ -203,10 +258,8 @@ static void lower_load_attr(struct lower *lower)
 {
 	uint32_t owned = take_one(lower);
 
-	lower_stencil(lower, STENCIL_LOAD_ATTRIBUTE,
-		(struct emit_holes){.a = owned,
-			.b = (uintptr_t)name_of(lower, lower_op(lower)->oparg),
-			.error = lower_error(lower)});
+	cache_place(lower, CACHE_ATTRIBUTE, name_of(lower, lower_op(lower)->oparg), owned,
+		0, STENCIL_ATTRIBUTE_MISS);
 	lower_push_top(lower);
 }
 
@@ -220,21 +273,16 @@ static void lower_store_attr(struct lower *lower)
 	lower_spill(lower);
 	lower_argument(lower, 0, owner);
 	lower_argument(lower, 1, value);
-	lower_stencil(lower, STENCIL_STORE_ATTRIBUTE,
-		(struct emit_holes){.a = owned,
-			.b = (uintptr_t)name_of(lower, lower_op(lower)->oparg),
-			.error = lower_error(lower)});
+	cache_place(lower, CACHE_STORE, name_of(lower, lower_op(lower)->oparg), owned, 0,
+		STENCIL_STORE_MISS);
 }
 
 static void lower_load_method(struct lower *lower)
 {
 	uint32_t owned = take_one(lower);
 
-	lower_stencil(lower, STENCIL_LOAD_METHOD,
-		(struct emit_holes){.a = owned,
-			.b = (uintptr_t)name_of(lower, lower_op(lower)->oparg),
-			.c = lower_slot_at(lower, lower->depth),
-			.error = lower_error(lower)});
+	cache_place(lower, CACHE_METHOD, name_of(lower, lower_op(lower)->oparg), owned,
+		lower_slot_at(lower, lower->depth), STENCIL_METHOD_MISS);
 	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
 	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
 }
@@ -253,11 +301,8 @@ static void lower_call(struct lower *lower)
 	lower_spill(lower);
 	while (lower->depth > base)
 		lower_pop(lower);
-	lower_stencil(lower, STENCIL_CALL,
-		(struct emit_holes){.a = lower_slot_at(lower, base),
-			.b = oparg,
-			.c = (uintptr_t)names,
-			.error = lower_error(lower)});
+	cache_place(lower, CACHE_CALL, names, 0, lower_slot_at(lower, base),
+		STENCIL_CALL_MISS);
 	lower_push_top(lower);
 	poll(lower, lower->number + 1);
 }

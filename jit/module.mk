@@ -1,7 +1,8 @@
 # jit: the engine and what it stands on.
 
 # Sources of the stencils.
-STENCILS := $(addprefix jit/, stencils_stack.c stencils_flow.c stencils_object.c stencils_number.c)
+STENCILS := $(addprefix jit/, stencils_stack.c stencils_flow.c stencils_object.c stencils_number.c stencils_cache.c \
+	stencils_call.c)
 
 include jit/stencils.mk
 
@@ -15,7 +16,8 @@ PYTHON_LIBS := -Wl,-export-dynamic -Wl,--whole-archive $(PYTHON_ARCHIVE) \
 ENGINE_OBJECTS := $(addprefix $(O)/obj/jit/, main.o options.o jit.o hook.o table.o compile.o \
 	ir_build.o ir_effect.o baseline.o lower.o lower_ops.o enter.o frame.o except.o \
 	timers.o errors.o runtime.o runtime_find.o runtime_object.o runtime_call.o \
-	runtime_build.o runtime_names.o runtime_raise.o runtime_async.o runtime_misc.o runtime_number.o)
+	runtime_build.o runtime_names.o runtime_raise.o runtime_async.o runtime_misc.o runtime_number.o \
+	cache.o cache_shape.o cache_seed.o)
 
 $(ENGINE_OBJECTS): private BASE_CFLAGS += -fno-pie
 $(ENGINE_OBJECTS): private CPPFLAGS += -I$(O)/obj $(PYTHON_CFLAGS) -DJIT_VERSION='"$(VERSION)"'

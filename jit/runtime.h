@@ -83,6 +83,17 @@ PyObject *runtime_compare_cold(PyObject *a, PyObject *b, uint32_t what)
 /* Whether to jump; `what` has RUNTIME_WHEN where the outcome that jumps is true. */
 enum { RUNTIME_WHEN = 1 << 16 };
 int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what) __attribute__((cold));
+/* Misses of inline caches: the work, and a stub for the next time. */
+PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache);
+int runtime_method_miss(PyObject *a, struct cache *cache, PyObject **at);
+int runtime_store_miss(PyObject *a, PyObject *value, struct cache *cache);
+PyObject *runtime_global_miss(
+	PyThreadState *thread, _PyInterpreterFrame *frame, struct cache *cache);
+PyObject *runtime_call_miss(PyThreadState *thread, _PyInterpreterFrame *frame,
+	PyObject **base, struct cache *cache);
+/* Drops the first one (may be NULL), then the second. */
+void runtime_drop_two(PyObject *a, PyObject *b);
+
 /* A new int or float; an int or float nobody has any more. */
 PyObject *runtime_new_int(long value);
 /* The same with ints that are not needed any more, or NULL: one may become the result. */

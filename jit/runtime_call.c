@@ -1,9 +1,11 @@
 /* Calls from native code. */
+#include "jit/cache.h"
 #include "jit/enter.h"
 #include "jit/frame.h"
 #include "jit/hook.h"
 #include "jit/jit.h"
 #include "jit/runtime.h"
+#include "jit/table.h"
 
 static void drop_arguments(PyObject **base, uint32_t count)
 {
@@ -84,11 +86,47 @@ static PyObject *call_function(
 		return NULL;
 	}
 	fill_locals(callee, code, function, from, given);
-	if (compiled && (char *)__builtin_frame_address(0) > hook_stack_floor())
-		return call_native(thread, callee, compiled);
-	value = _PyEval_EvalFrame(thread, callee, 0);
+	if ((char *)__builtin_frame_address(0) > hook_stack_floor() &&
+		!thread->cframe->use_tracing) {
+		if (compiled)
+			return call_native(thread, callee, compiled);
+		value = _PyEval_EvalFrameDefault(thread, callee, 0);
+	} else {
+		value = _PyEval_EvalFrame(thread, callee, 0);
+	}
 	frame_clear_and_pop(thread, callee);
 	return value;
+}
+
+/* A stub for the next call of the same function, where it is compiled and gets exactly
+ * the arguments that it takes. */
+static void learn(struct cache *cache, PyObject **base)
+{
+	PyObject *callable = base[0] ? base[0] : base[1];
+	bool bound = !base[0] && Py_IS_TYPE(callable, &PyMethod_Type);
+	PyCodeObject *code;
+	struct compiled *compiled;
+	int given = (int)cache->oparg + (base[0] || bound);
+
+	if (bound)
+		callable = ((PyMethodObject *)callable)->im_func;
+	if (cache->name || !Py_IS_TYPE(callable, &PyFunction_Type))
+		return;
+	code = (PyCodeObject *)((PyFunctionObject *)callable)->func_code;
+	compiled = table_compiled(code);
+	if (!compiled || code->co_argcount != given ||
+		!is_simple((PyFunctionObject *)callable, code, given))
+		return;
+	cache_learn_call(
+		cache, (PyFunctionObject *)callable, compiled, base[0] != NULL, bound);
+}
+
+PyObject *runtime_call_miss(PyThreadState *thread, _PyInterpreterFrame *frame,
+	PyObject **base, struct cache *cache)
+{
+	if (cache_learns(cache) && !thread->cframe->use_tracing)
+		learn(cache, base);
+	return runtime_call(thread, frame, base, cache->oparg, cache->name);
 }
 
 PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **base,

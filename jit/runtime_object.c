@@ -1,5 +1,6 @@
 /* Operations on objects of any type, for native code: the work of ceval.c's instructions
  * without their stack. */
+#include "jit/cache.h"
 #include "jit/errors.h"
 #include "jit/runtime.h"
 
@@ -199,4 +200,39 @@ void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local)
 void runtime_unbound_cell(_PyInterpreterFrame *frame, uintptr_t local)
 {
 	errors_unbound_cell(_PyThreadState_GET(), frame->f_code, (uint32_t)local);
+}
+
+PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_attribute(cache, a);
+	return runtime_load_attribute(a, cache->name, cache->owned);
+}
+
+int runtime_method_miss(PyObject *a, struct cache *cache, PyObject **at)
+{
+	if (cache_learns(cache))
+		cache_learn_method(cache, a);
+	return runtime_load_method(a, cache->name, at, cache->owned);
+}
+
+int runtime_store_miss(PyObject *a, PyObject *value, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_store(cache, a);
+	return runtime_store_attribute(a, cache->name, value, cache->owned);
+}
+
+PyObject *runtime_global_miss(
+	PyThreadState *thread, _PyInterpreterFrame *frame, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_global(cache, frame);
+	return runtime_load_global(thread, frame, cache->name);
+}
+
+void runtime_drop_two(PyObject *a, PyObject *b)
+{
+	Py_XDECREF(a);
+	Py_DECREF(b);
 }

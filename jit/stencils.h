@@ -19,7 +19,7 @@ register PyObject *top __asm__("r15");
 
 #define COLD __attribute__((cold))
 
-extern char HOLE_A, HOLE_B, HOLE_C, HOLE_D, HOLE_E, HOLE_F;
+extern char HOLE_A, HOLE_B, HOLE_C, HOLE_D, HOLE_E, HOLE_F, HOLE_G;
 
 /* The continuations, by the number of arguments handed on. */
 extern void CONT(void);
@@ -31,6 +31,8 @@ extern void TARGET(void);
 extern void target1(PyObject *) __asm__("TARGET");
 extern void ERROR(void) COLD;
 extern void EXIT(void) COLD;
+extern void exit1(PyObject *) __asm__("EXIT") COLD;
+extern void exit2(PyObject *, PyObject *) __asm__("EXIT") COLD;
 extern void DEOPT(void) COLD;
 /* The callees that a stencil is completed with. */
 extern int callee_op(
@@ -43,7 +45,7 @@ extern PyObject *callee_leave(
 
 /* A hole as a 32-bit immediate, unsigned or signed, and as a 64-bit one. */
 #define HOLE32(hole)   ((uintptr_t) & (hole))
-#define HOLE_INT(hole) ((intptr_t)(int32_t)(uintptr_t) & (hole))
+#define HOLE_INT(hole) ((intptr_t) & (hole))
 /* As an argument of 32 bits: gcc would truncate the address at run time. */
 #define HOLE_ARGUMENT(hole)                                       \
 	({                                                        \

@@ -8,7 +8,8 @@ STENCIL_CFLAGS := -std=gnu11 $(WARNINGS) -Wno-missing-prototypes -O2 -g0 -ffixed
 	-mpreferred-stack-boundary=3 -fno-stack-protector -fcf-protection=none \
 	-fno-asynchronous-unwind-tables -ffunction-sections -fno-pic -fno-pie \
 	-fno-jump-tables -freorder-blocks-and-partition -fno-align-functions -fno-align-jumps \
-	-fno-align-labels -fno-align-loops -fno-stack-clash-protection
+	-fno-align-labels -fno-align-loops -fno-stack-clash-protection -fno-tree-vectorize \
+	-fno-tree-loop-distribute-patterns
 PYTHON_CFLAGS  := $(shell pkg-config --cflags python-3.11-embed)
 
 STENCIL_CUT := $(O)/obj/jit/stencil_cut

@@ -1,0 +1,261 @@
+/* Inline caches: their life, and the stubs they grow. */
+#include "jit/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "jit/cache_shape.h"
+#include "jit/codemem.h"
+#include "jit/compiled.h"
+#include "jit/jit.h"
+#include "jit/symbols.h"
+
+static struct emit stub_emit;
+
+void cache_commit(struct cache *cache, const struct emit *emit)
+{
+	cache->next = emit_address(emit, cache->next_label);
+	cache->miss = emit_address(emit, cache->miss_label);
+	cache->error = emit_address(emit, cache->error_label);
+}
+
+static const char *kind_name(const struct cache *cache)
+{
+	static const char *const names[] = {
+		[CACHE_GLOBAL] = "global",
+		[CACHE_ATTRIBUTE] = "attribute",
+		[CACHE_METHOD] = "method",
+		[CACHE_STORE] = "store",
+		[CACHE_CALL] = "call",
+	};
+
+	return names[cache->kind];
+}
+
+static const char *cache_name(const struct cache *cache)
+{
+	const char *name = NULL;
+
+	if (cache->name && PyUnicode_Check(cache->name))
+		name = PyUnicode_AsUTF8(cache->name);
+	return name ? name : "";
+}
+
+static void tell_symbols(const struct cache *cache, const struct cache_stub *stub)
+{
+	char name[256];
+	PyCodeObject *code = cache->owner->code;
+	const char *qualified = PyUnicode_AsUTF8(code->co_qualname);
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	struct symbols_line line = {
+		.line = PyCode_Addr2Line(code, (int)cache->index * 2),
+		.bytecode = cache->index,
+		.opcode = _PyOpcode_Deopt[_Py_OPCODE(_PyCode_CODE(code)[cache->index])],
+	};
+
+	snprintf(name, sizeof(name), "%s.<%s %s>", qualified ? qualified : "?",
+		kind_name(cache), cache_name(cache));
+	symbols_load(jit.symbols, &(struct symbols_code){
+					  .address = stub->address,
+					  .size = stub_emit.size,
+					  .name = name,
+					  .file = file ? file : "?",
+					  .first_line = code->co_firstlineno,
+					  .lines = &line,
+					  .line_count = 1,
+					  .kind = "stub",
+				  });
+}
+
+/* How many caches have ever come to a state. */
+static uint64_t *state_counter(enum cache_state state)
+{
+	switch (state) {
+	case CACHE_MONOMORPHIC: return &jit.timers.caches_monomorphic;
+	case CACHE_POLYMORPHIC: return &jit.timers.caches_polymorphic;
+	default: return &jit.timers.caches_megamorphic;
+	}
+}
+
+static void set_state(struct cache *cache, enum cache_state state)
+{
+	if (cache->state == state)
+		return;
+	cache->state = (uint8_t)state;
+	if (state != CACHE_EMPTY)
+		++*state_counter(state);
+}
+
+static int point_jump(struct cache *cache, const void *target, const char *what)
+{
+	char why[160];
+
+	snprintf(
+		why, sizeof(why), "%s %s: %s", kind_name(cache), cache_name(cache), what);
+	jit.timers.patches++;
+	return patchpoint_set(
+		&cache->jump, (uintptr_t)target, jit.memory, jit.symbols, why);
+}
+
+/* A full chain is dropped as a whole, or is the last one. */
+static bool make_room(struct cache *cache)
+{
+	if (cache->count < CACHE_STUBS)
+		return true;
+	if (cache->retries++ < CACHE_RETRIES &&
+		!point_jump(cache, cache->miss, "start anew")) {
+		cache->count = 0;
+		cache->misses = 0;
+		set_state(cache, CACHE_EMPTY);
+		return true;
+	}
+	set_state(cache, CACHE_MEGAMORPHIC);
+	return false;
+}
+
+static void emit_guarded(
+	const struct cache *cache, enum stencils stencil, struct emit_holes holes)
+{
+	struct emit_holes call = {.g = holes.g, .cont = holes.cont, .error = holes.error};
+
+	if (cache->kind != CACHE_CALL) {
+		emit_stencil(&stub_emit, stencil, &holes);
+		return;
+	}
+	holes.cont = 0;
+	emit_stencil(&stub_emit, stencil, &holes);
+	emit_stencil(&stub_emit, STENCIL_CALL_NATIVE, &call);
+}
+
+/* Makes a stub of a stencil and puts it first. */
+static struct cache_stub *add_stub(
+	struct cache *cache, enum stencils stencil, struct emit_holes holes)
+{
+	struct cache_stub *stub;
+	uint64_t start = timers_now();
+	const void *behind = (const void *)patchpoint_get(&cache->jump);
+
+	if (!make_room(cache))
+		return NULL;
+	if (!cache->count)
+		behind = cache->miss;
+	stub = calloc(1, sizeof(*stub));
+	if (!stub)
+		return NULL;
+	emit_begin(&stub_emit, jit.memory);
+	holes.f = (uintptr_t)(_PyCode_CODE(cache->owner->code) + cache->index);
+	holes.exit = emit_label_at(&stub_emit, behind);
+	holes.cont = emit_label_at(&stub_emit, cache->next);
+	holes.error = emit_label_at(&stub_emit, cache->error);
+	emit_guarded(cache, stencil, holes);
+	stub->address = emit_commit(&stub_emit);
+	if (stub->address && stub_emit.patch_count)
+		stub->guard = stub_emit.patchpoints[0].point;
+	if (!stub->address ||
+		point_jump(cache, stub->address, cache->count ? "another" : "first")) {
+		if (stub->address)
+			codemem_release(jit.memory, stub->address);
+		free(stub);
+		emit_end(&stub_emit);
+		return NULL;
+	}
+	if (jit.symbols)
+		tell_symbols(cache, stub);
+	jit.timers.code_bytes += stub_emit.size;
+	emit_end(&stub_emit);
+	stub->next = cache->stubs;
+	cache->stubs = stub;
+	set_state(cache, cache->count++ ? CACHE_POLYMORPHIC : CACHE_MONOMORPHIC);
+	jit.timers.us_compiling += timers_now() - start;
+	return stub;
+}
+
+void cache_learn_global(struct cache *cache, _PyInterpreterFrame *frame)
+{
+	struct cache_seed seed;
+
+	if (shape_global(frame->f_globals, frame->f_builtins, cache, &seed))
+		add_stub(cache, seed.stencil, seed.holes);
+}
+
+void cache_learn_attribute(struct cache *cache, PyObject *object)
+{
+	struct cache_seed seed;
+
+	if (shape_attribute(object, cache, &seed))
+		add_stub(cache, seed.stencil, seed.holes);
+}
+
+void cache_learn_method(struct cache *cache, PyObject *object)
+{
+	struct cache_seed seed;
+
+	if (shape_method(object, cache, &seed))
+		add_stub(cache, seed.stencil, seed.holes);
+}
+
+void cache_learn_store(struct cache *cache, PyObject *object)
+{
+	struct cache_seed seed;
+
+	if (shape_store(object, cache, &seed))
+		add_stub(cache, seed.stencil, seed.holes);
+}
+
+void cache_learn_call(struct cache *cache, PyFunctionObject *function,
+	struct compiled *callee, bool method, bool bound)
+{
+	struct cache_seed seed;
+	struct cache_stub *stub;
+
+	if (!shape_call(function, callee, cache, method, bound, &seed))
+		return;
+	stub = add_stub(cache, seed.stencil, seed.holes);
+	if (!stub)
+		return;
+	stub->callee = callee;
+	stub->next_caller = callee->callers;
+	if (callee->callers)
+		callee->callers->previous_caller = stub;
+	callee->callers = stub;
+}
+
+static void unlink_caller(struct cache_stub *stub)
+{
+	if (!stub->callee)
+		return;
+	if (stub->previous_caller)
+		stub->previous_caller->next_caller = stub->next_caller;
+	else
+		stub->callee->callers = stub->next_caller;
+	if (stub->next_caller)
+		stub->next_caller->previous_caller = stub->previous_caller;
+	stub->callee = NULL;
+}
+
+void cache_release(struct cache *cache)
+{
+	while (cache->stubs) {
+		struct cache_stub *stub = cache->stubs;
+
+		cache->stubs = stub->next;
+		unlink_caller(stub);
+		if (jit.symbols)
+			symbols_unload(jit.symbols, stub->address);
+		codemem_release(jit.memory, stub->address);
+		free(stub);
+	}
+	cache->state = CACHE_EMPTY;
+}
+
+void cache_forget_callee(struct compiled *callee)
+{
+	while (callee->callers) {
+		struct cache_stub *stub = callee->callers;
+
+		jit.timers.patches++;
+		patchpoint_set(&stub->guard, 0, jit.memory, jit.symbols,
+			"call: the callee's code is gone");
+		unlink_caller(stub);
+	}
+}
