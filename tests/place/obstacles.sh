@@ -36,9 +36,9 @@ placed() {
 	diff output/reference output/out && [ ! -s output/err ]
 }
 
-check "ptrace refused" warned "traces the program: Operation not permitted" \
+check "ptrace refused" warned "traces it: Operation not permitted" \
 	./refuse ptrace "$stablerun" -- ./probe
-check "ptrace refused, --place=move" refused "traces the program: Operation not permitted" \
+check "ptrace refused, --place=move" refused "traces it: Operation not permitted" \
 	./refuse ptrace "$stablerun" --place=move -- ./probe
 check "mremap refused" warned "cannot move a mapping: Operation not permitted" \
 	./refuse mremap "$stablerun" -- ./probe
