@@ -10,7 +10,7 @@ need perf linux-perf
 cp "$stablerun" stablerun
 stablerun=$TMP/stablerun
 mkdir -m 777 output
-. "$SRC/tests/launcher/contexts.sh"
+. "$SRC/tests/launcher/lib-contexts.sh"
 contexts="bash dash no-dashes env-i 20000-bytes 1-variable 2-variables 101-variables perf
 	gdb-sh gdb-bash setsid nobody unlimited-stack small-stack no-stdin setarch-R nested"
 

@@ -10,7 +10,7 @@ need perf linux-perf
 cp "$stablerun" "$BUILD/jit" "$SRC/tests/bench/nbody.py" "$SRC/tests/bench/richards.py" .
 stablerun=$TMP/stablerun
 mkdir -m 777 output
-. "$SRC/tests/launcher/contexts.sh"
+. "$SRC/tests/launcher/lib-contexts.sh"
 
 # The process tells its ID, by which its map is found.
 cat >main.py <<'END'

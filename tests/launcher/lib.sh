@@ -7,11 +7,11 @@ failures=0
 check() {
 	case_name=$1
 	shift
-	if ("$@") >check.log 2>&1; then
+	if ("$@") >"$TMP/check.log" 2>&1; then
 		echo "PASS: $case_name"
 	else
 		echo "FAIL: $case_name"
-		sed 's/^/    /' check.log
+		sed 's/^/    /' "$TMP/check.log"
 		failures=$((failures + 1))
 	fi
 }

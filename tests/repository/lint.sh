@@ -63,7 +63,7 @@ tests_run() {
 		name=$(basename "$file" .c)
 		grep -qE "(^|[^a-z_])$name([^a-z_]|$)" "${file%/*}"/*.mk || echo "$file"
 	done | none "unit tests in no module.mk" || return 1
-	find tests -mindepth 2 -maxdepth 2 -name '*.sh' ! -name lib.sh ! -perm -u+x |
+	find tests -mindepth 2 -maxdepth 2 -name '*.sh' ! -name 'lib*.sh' ! -perm -u+x |
 		none "tests that are not executable"
 }
 check "tests are run" tests_run
@@ -87,6 +87,12 @@ if git rev-parse HEAD >/dev/null 2>&1; then
 			none "binary files in the repository"
 	}
 	check "no binaries" no_binaries
+	top_level() {
+		git ls-files | sed 's|/.*|/|' | sort -u | grep -vxE \
+			'Makefile|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|\.(clang-format|gitignore)|(\.ci|launcher|jit|annotate|tests|etc|debian)/' |
+			none "files that do not belong at the top"
+	}
+	check "top level" top_level
 else
 	echo "SKIP: no binaries: not a git checkout"
 fi
