@@ -1,8 +1,8 @@
 /* Stable addresses where the kernel or a filter refuses personality(ADDR_NO_RANDOMIZE).
  *
- * A supervisor sees what the program is made to call, before its own first system call:
- * mmap, prctl, mremap, mprotect, madvise and munmap, the last of an executable page that
- * is none of its code.
+ * A supervisor sees what the program is made to call before its own first system call:
+ * prctl, mremap, mprotect, madvise, mmap and munmap; place_page_has() tells them from the
+ * program's own.
  *
  * The program is executed with random addresses and stopped before its first instruction;
  * a helper process moves all its mappings to fixed places and lets it go. No privileges

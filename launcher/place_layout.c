@@ -178,44 +178,34 @@ static bool is_free(const struct place_image *image, uint64_t start, uint64_t en
 	return true;
 }
 
-/* The page of calls lies where libraries will be: the kernel's tables for it are needed
- * there anyway. */
-static bool choose_page(struct place_layout *layout, const struct place_image *image)
+/* The page of calls lies here, where nothing else does: far from programs, heaps and
+ * libraries. The first is nearly always free. */
+static const uint64_t windows[] = {
+	0x600000000000, 0x400000000000, 0x200000000000, 0x100000000000};
+
+bool place_page_has(uint64_t address)
 {
-	const uint64_t distance = 1 << 20;
-
-	layout->page = layout->ceiling - distance - PLACE_PAGE_ROOM;
-	for (int i = 0; i < PLACE_PARTS; i++) {
-		const struct place_range *part = &layout->parts[i];
-
-		if (overlap(layout->page, layout->page + PLACE_PAGE_ROOM, new_start(part),
-			    part->end + part->shift))
-			return false;
-	}
-	return is_free(image, layout->page, layout->page + PLACE_PAGE_ROOM);
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++)
+		if (address - windows[i] < PLACE_PAGE_ROOM)
+			return true;
+	return false;
 }
 
-/* Room for a stop between old and new places and, where it has no better one, for the
- * page of calls. None of it is left behind. */
+/* Room for the page of calls and, where it is needed, a stop between old and new places.
+ * None of it is left behind. */
 static const char *choose_window(
 	struct place_layout *layout, const struct place_image *image)
 {
-	static const uint64_t candidates[] = {
-		0x600000000000, 0x400000000000, 0x200000000000, 0x100000000000};
 	uint64_t need = PLACE_PAGE_ROOM;
-	bool page = choose_page(layout, image);
 
-	if (page && !layout->hop)
-		return NULL;
 	for (int i = 0; i < PLACE_PARTS; i++)
 		need += layout->parts[i].end - layout->parts[i].start;
-	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
-		uint64_t at = candidates[i];
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		uint64_t at = windows[i];
 
 		if (!is_free(image, at, at + need))
 			continue;
-		if (!page)
-			layout->page = at;
+		layout->page = at;
 		at += PLACE_PAGE_ROOM;
 		for (int j = 0; j < PLACE_PARTS; j++) {
 			layout->hop_shift[j] = at - layout->parts[j].start;

@@ -81,6 +81,9 @@ const char *place_layout_make(
 /* Where an address of before is afterwards; unchanged outside of all parts. */
 uint64_t place_layout_shift(const struct place_layout *layout, uint64_t address);
 
+/* Whether it lies where pages of calls do, and nothing of a program's own. */
+bool place_page_has(uint64_t address);
+
 /* The part that a mapping belongs to, or -1. */
 int place_layout_part(const struct place_layout *layout, const struct place_map *map);
 
