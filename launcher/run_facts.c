@@ -3,6 +3,7 @@
 
 #include "launcher/base.h"
 #include "launcher/elf_file.h"
+#include "launcher/place_layout.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -164,6 +165,25 @@ static void note_marks(struct run_info *info, const char *text)
 	}
 }
 
+/* Whether the program was moved is known to its helper only, which is gone; but the path
+ * that was executed ends eight bytes below the stack's top, and where that is is random
+ * to a page in 16 GiB otherwise. */
+static void check_place(struct run_info *info)
+{
+	enum { LONGEST_PATH = 4096 };
+	const uint64_t top = PLACE_STACK_TOP - 8;
+	const char *text = run_pairs_get(&info->auxv, "AT_EXECFN");
+	uint64_t path = text ? strtoull(text, NULL, 16) : 0;
+
+	if (!info->place || strcmp(info->place, "move") ||
+		(path < top && path >= top - LONGEST_PATH))
+		return;
+	free(info->place);
+	info->place = xstrdup("off");
+	strv_add(&info->notes,
+		xstrdup("the program was to be moved to fixed addresses, but is not there"));
+}
+
 int run_note_process(struct run_info *info, pid_t pid)
 {
 	char path[40];
@@ -179,6 +199,7 @@ int run_note_process(struct run_info *info, pid_t pid)
 	if (!auxv)
 		return -1;
 	note_auxv(info, auxv, size);
+	check_place(info);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	cleanup_free char *stat = run_read_file(AT_FDCWD, path, PROC_LIMIT, &size);
 	if (stat)

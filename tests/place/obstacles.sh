@@ -169,6 +169,22 @@ else
 	echo "SKIP: privileges, /proc: needs root"
 fi
 
+# What the kept run says is what was done, not what was meant.
+kept() {
+	./refuse mremap "$stablerun" -o "$1" -- ./probe >/dev/null 2>output/err || return 1
+	./refuse "$stablerun" -o "$2" -- ./probe >/dev/null || return 1
+	for pair in "$1:off" "$2:move"; do
+		/usr/bin/python3 -c '
+import json, sys
+info = json.load(open(sys.argv[1] + "/run.json"))
+print(info["place"], info["notes"])
+assert info["place"] == sys.argv[2]
+assert any("is not there" in note for note in info["notes"]) == (sys.argv[2] == "off")
+' "${pair%:*}" "${pair#*:}" || return 1
+	done
+}
+check "run.json" kept unmoved.run moved.run
+
 # Nothing but the helper's own trouble is added where the program cannot run anyway.
 missing() {
 	printf '\177ELFrubbish' >rubbish && chmod 755 rubbish
