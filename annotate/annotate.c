@@ -1,10 +1,12 @@
 /* annotate: an instruction-level profile of a recording, JIT code included. */
 #include "annotate/options.h"
+#include "annotate/pager.h"
 #include "annotate/select.h"
 #include "annotate/writer.h"
 #include "launcher/base.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +72,12 @@ static void write_files(struct writer *writer, const struct options *options)
 				strerror(errno));
 }
 
+static bool wants_pager(const struct options *options)
+{
+	return isatty(STDOUT_FILENO) && !options->no_pager && !options->json &&
+	       !options->folded && !options->gdb_script && !wants_files(options);
+}
+
 static void write_profile(struct profile *profile, const struct options *options)
 {
 	struct writer writer = {.out = stdout,
@@ -82,6 +90,7 @@ static void write_profile(struct profile *profile, const struct options *options
 		.top_given = options->top_given};
 
 	choose(&writer, options);
+	pid_t pager = wants_pager(options) ? pager_start() : 0;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	write_files(&writer, options);
 	if (options->json)
@@ -92,8 +101,11 @@ static void write_profile(struct profile *profile, const struct options *options
 		folded_write(&writer);
 	else if (!wants_files(options))
 		text_write(&writer);
-	if (fflush(stdout) != 0)
-		die(STATUS_TROUBLE, "cannot write the output");
+	/* Whoever leaves a pager early, or pipes to head, has seen enough. */
+	if (fflush(stdout) != 0 && errno != EPIPE)
+		die(STATUS_TROUBLE, "cannot write the output: %s", strerror(errno));
+	if (pager > 0)
+		pager_finish(pager);
 	free(writer.chosen);
 	lister_free(writer.lister);
 }
@@ -151,6 +163,7 @@ int main(int argc, char **argv)
 	struct modules modules = {0};
 	struct profile profile = {.warnings = &warnings};
 
+	signal(SIGPIPE, SIG_IGN);
 	options_read(&options, argc, argv);
 	modules.symfs = options.listing.symfs = options.input.symfs;
 	profile.event = options.event;

@@ -204,6 +204,24 @@ int code_set_add_map(struct code_set *set, char *path, struct fault *fault)
 	return 0;
 }
 
+/* What nothing names is listed by its region. */
+static void add_regions(struct code_set *set)
+{
+	uint64_t address, size;
+	const uint8_t *bytes;
+
+	for (size_t i = 0; (bytes = elffile_code(set->final, i, &address, &size)); i++) {
+		char *name =
+			xasprintf("[code 0x%llx-0x%llx]", (unsigned long long)address,
+				(unsigned long long)(address + size));
+		struct code *code = add(set, CODE_REGION, own(set, name), address, size);
+		code->origin = set->final_path;
+		code->machine = elffile_machine(set->final);
+		code->final = bytes;
+		add_place(set, code, address, 0);
+	}
+}
+
 int code_set_add_final(struct code_set *set, char *path, struct fault *fault)
 {
 	if (set->final || !(set->final = elffile_open(path, fault))) {
@@ -223,6 +241,7 @@ int code_set_add_final(struct code_set *set, char *path, struct fault *fault)
 		code->machine = elffile_machine(set->final);
 		add_place(set, code, symbol->address, 0);
 	}
+	add_regions(set);
 	return 0;
 }
 
@@ -328,7 +347,8 @@ static void find_final(struct code_set *set, struct code *code)
 	/* Maps give no times: there the last line for an address counts. */
 	struct code_place *last =
 		spans_find(&set->spans, code->address, UINT64_MAX - 1, NULL);
-	if (code->source != CODE_DUMP && (!last || last->code != code))
+	if (code->source == CODE_REGION ||
+		(code->source != CODE_DUMP && (!last || last->code != code)))
 		return;
 	code->final = bytes;
 }

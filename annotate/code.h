@@ -11,6 +11,7 @@
 
 /* Where a code object is known from; a higher one tells more and wins. */
 enum code_source {
+	CODE_REGION, /* executable memory that was kept, without a name for it */
 	CODE_ELF,
 	CODE_MAP,
 	CODE_DUMP,

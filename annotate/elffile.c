@@ -363,6 +363,31 @@ bool elffile_symbols(struct elffile *file, struct symbols *symbols)
 	return full;
 }
 
+/* .eh_frame_hdr (LSB, "Exception Frames") has a sorted table of functions; in the one encoding
+ * that linkers make: 32 bits, relative to the section. */
+uint64_t *elffile_frames(struct elffile *file, size_t *count)
+{
+	static const uint8_t usual[] = {1, 0x1b, 0x03, 0x3b};
+	size_t size = 0;
+	uint64_t base = 0;
+	const uint8_t *table = elffile_section(file, ".eh_frame_hdr", &size, &base);
+	uint32_t entries = 0;
+
+	*count = 0;
+	if (!table || size < 12 || memcmp(table, usual, sizeof(usual)) != 0)
+		return NULL;
+	memcpy(&entries, table + 8, sizeof(entries));
+	if (entries > (size - 12) / 8)
+		entries = (uint32_t)((size - 12) / 8);
+	uint64_t *list = xreallocarray(NULL, entries, sizeof(*list));
+	for (uint32_t i = 0; i < entries; i++) {
+		int32_t distance;
+		memcpy(&distance, table + 12 + (size_t)i * 8, sizeof(distance));
+		list[(*count)++] = base + (uint64_t)(int64_t)distance;
+	}
+	return list;
+}
+
 int elffile_address(struct elffile *file, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
@@ -384,6 +409,23 @@ int elffile_address(struct elffile *file, uint64_t offset, uint64_t *address)
 		}
 	}
 	return -1;
+}
+
+const uint8_t *elffile_code(
+	struct elffile *file, size_t index, uint64_t *address, uint64_t *size)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const GElf_Phdr *segment = &file->segments[i];
+		size_t available = 0;
+		if (!(segment->p_flags & PF_X) || !segment->p_filesz || index-- > 0)
+			continue;
+		*address = segment->p_vaddr;
+		const uint8_t *bytes = elffile_bytes(
+			file, segment->p_vaddr, segment->p_filesz, &available);
+		*size = available;
+		return bytes;
+	}
+	return NULL;
 }
 
 void elffile_extent(struct elffile *file, uint64_t *low, uint64_t *high)

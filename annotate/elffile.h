@@ -30,8 +30,17 @@ unsigned elffile_machine(struct elffile *file); /* e_machine */
  * Returns whether the full table, .symtab, was there. */
 bool elffile_symbols(struct elffile *file, struct symbols *symbols);
 
+/* Where functions begin by the unwind table, for files without symbols. Owned array of
+ * *count addresses, ascending. */
+uint64_t *elffile_frames(struct elffile *file, size_t *count);
+
 /* The address that the byte at `offset` of the file has by the program headers, or -1. */
 int elffile_address(struct elffile *file, uint64_t offset, uint64_t *address);
+
+/* The executable segment number `index` (0…): its address and how many bytes of it the file
+ * holds, borrowed. NULL where there are no more. */
+const uint8_t *elffile_code(
+	struct elffile *file, size_t index, uint64_t *address, uint64_t *size);
 
 /* The addresses that the file's segments take up; both 0 where it has none. */
 void elffile_extent(struct elffile *file, uint64_t *low, uint64_t *high);

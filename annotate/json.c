@@ -12,6 +12,8 @@ enum {
 	SCHEMA = 1,
 };
 
+static const char *const kinds[] = {"jit", "native", "kernel"};
+
 /* Length of the valid UTF-8 sequence at `at`, or 0. */
 static size_t utf8_length(const unsigned char *at)
 {
@@ -197,7 +199,6 @@ static void run_samples(struct writer *writer, const struct function *function)
 static void write_function(
 	struct writer *writer, const struct function *function, struct listing *listing)
 {
-	static const char *const kinds[] = {"jit", "native", "kernel"};
 	FILE *out = writer->out;
 
 	fputs("\n {\"name\": ", out);
@@ -217,8 +218,8 @@ static void write_function(
 	fputc('}', out);
 }
 
-/* The tree of call stacks: [caller, name, samples with callees, function or -1] a node, callers
- * first, the first being all; names and functions by their place in their lists. */
+/* The tree of call stacks: [caller, name, samples with callees, function or -1, kind] a node,
+ * callers first, the first being all; names and functions by their place in their lists. */
 static void stacks(struct writer *writer)
 {
 	const struct stacks *from = writer->profile->stacks;
@@ -231,9 +232,10 @@ static void stacks(struct writer *writer)
 		int64_t index = node->function && node->function->samples
 					? (int64_t)node->function->index
 					: -1;
-		fprintf(out, "%s[%u, %zu, %" PRIu64 ", %" PRId64 "]", i ? "," : "",
-			node->parent, tally_index(&names, node->name), node->total,
-			index);
+		fprintf(out, "%s[%u, %zu, %" PRIu64 ", %" PRId64 ", \"%s\"]",
+			i ? "," : "", node->parent, tally_index(&names, node->name),
+			node->total, index,
+			node->function ? kinds[node->function->kind] : "");
 	}
 	fputs("],\n\"names\": [", out);
 	for (size_t i = 0; i < names.count; i++) {

@@ -195,6 +195,22 @@ static void load_kernel(
 		symbols_index(&module->symbols);
 }
 
+/* Functions that only the unwind table knows are named by their place: "luajit+0x5a30". */
+static void add_frames(struct module *module)
+{
+	size_t count = 0;
+	uint64_t *starts = elffile_frames(module->file, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		char *name = xasprintf(
+			"%s+0x%llx", module->name, (unsigned long long)starts[i]);
+		symbols_add(&module->symbols,
+			(struct symbol){starts[i], 0, symbols_own(&module->symbols, name),
+				SYMBOLS_LABEL, false, NULL});
+	}
+	free(starts);
+}
+
 void module_load(struct modules *modules, struct module *module, const char *release)
 {
 	if (module->loaded)
@@ -214,8 +230,10 @@ void module_load(struct modules *modules, struct module *module, const char *rel
 	if (!full) {
 		find_debug(modules, module);
 		if (module->debug)
-			elffile_symbols(module->debug, &module->symbols);
+			full = elffile_symbols(module->debug, &module->symbols);
 	}
+	if (!full && module->file)
+		add_frames(module);
 	if (module->symbols.count && module->file) {
 		free(module->trouble);
 		module->trouble = NULL;

@@ -96,7 +96,7 @@ bool naming_address(const struct function *function, uint64_t address, bool code
 		return true;
 	struct code_place *place =
 		input_code(function->process, address, time, NULL, &late);
-	if (place) {
+	if (place && place->code->source != CODE_REGION) {
 		put(text, room, place->code->name, address - place->address);
 		return true;
 	}

@@ -31,6 +31,7 @@ enum option_number {
 	OPTION_FOLDED,
 	OPTION_GDB_SCRIPT,
 	OPTION_HTML,
+	OPTION_NO_PAGER,
 	OPTION_PPROF,
 	OPTION_VERSION,
 };
@@ -50,6 +51,7 @@ static const struct option longs[] = {
 	{"html", required_argument, NULL, OPTION_HTML},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"map", required_argument, NULL, OPTION_MAP},
+	{"no-pager", no_argument, NULL, OPTION_NO_PAGER},
 	{"pprof", required_argument, NULL, OPTION_PPROF},
 	{"raw", no_argument, NULL, OPTION_RAW},
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
@@ -75,6 +77,7 @@ static const char help[] =
 	"      --raw             show the bytes of each instruction\n"
 	"      --syntax=NAME     intel (default) or att\n"
 	"      --color=WHEN      auto (default), always or never\n"
+	"      --no-pager        never page through $PAGER (less)\n"
 	"      --json            one JSON object, as described in annotate(1)\n"
 	"      --html=FILE       one self-contained page: listings, flame graph, search\n"
 	"      --folded          call stacks, folded, as flame graph tools take them\n"
@@ -145,6 +148,7 @@ static void read_option(struct options *options, int option)
 	case OPTION_FOLDED: options->folded = true; break;
 	case OPTION_GDB_SCRIPT: options->gdb_script = true; break;
 	case OPTION_HTML: options->html = optarg; break;
+	case OPTION_NO_PAGER: options->no_pager = true; break;
 	case OPTION_PPROF: options->pprof = optarg; break;
 	case OPTION_JSON: options->json = true; break;
 	case OPTION_MAP: options->input.map = optarg; break;

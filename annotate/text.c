@@ -12,6 +12,7 @@ enum {
 	LONGEST_PATCH = 16, /* bytes */
 	PATCHES_SHOWN = 8,  /* of one instruction */
 	VERSIONS_SHOWN = 8, /* of one function */
+	NEAR = 24,	    /* rows around samples that are shown of a region */
 };
 
 static const char RESET[] = "\033[0m", BOLD[] = "\033[1m", DIM[] = "\033[2m";
@@ -261,6 +262,29 @@ static void write_legend(struct writer *writer, const struct listing *listing)
 	fputc('\n', writer->out);
 }
 
+/* A region without names is large: only what is near samples is of interest. */
+static void write_rows(struct writer *writer, const struct listing *listing)
+{
+	const struct code *code = listing->function->code;
+	bool region = code && code->source == CODE_REGION;
+	size_t shown = 0,
+	       next = 0; /* rows before `shown` are out; the next sampled one */
+
+	for (size_t i = 0; i < listing->count; i++) {
+		while (next < listing->count &&
+			(next < i || !listing->rows[next].samples))
+			next++;
+		bool near = (next < listing->count && next - i <= NEAR) ||
+			    (shown && i - shown < NEAR);
+		if (listing->rows[i].samples)
+			shown = i;
+		if (!region || near)
+			write_row(writer, listing, &listing->rows[i]);
+		else if (i == 0 || (shown && i - shown == NEAR))
+			fprintf(writer->out, "%18s…\n", "");
+	}
+}
+
 static void write_listing(struct writer *writer, const struct listing *listing)
 {
 	const struct function *function = listing->function;
@@ -283,8 +307,7 @@ static void write_listing(struct writer *writer, const struct listing *listing)
 		fprintf(writer->out, "%6.2f%% %8" PRIu64 "   %12" PRIx64 "\n",
 			percent(hit->count, function->samples), hit->count,
 			function->address + hit->offset);
-	for (size_t i = 0; i < listing->count; i++)
-		write_row(writer, listing, &listing->rows[i]);
+	write_rows(writer, listing);
 	if (listing->outside && listing->bytes)
 		fprintf(writer->out,
 			"%6.2f%% %8" PRIu64 "   beyond the bytes that are known\n",
