@@ -40,13 +40,15 @@ static void choose(struct writer *writer, const struct options *options)
 		if (!writer->chosen_count)
 			die(STATUS_TROUBLE, "no samples in a function '%s'",
 				options->function);
-		writer->table = options->json;
+		writer->table = options->json || options->diff;
 	} else if (options->all) {
 		writer->listings = true;
 		writer->chosen = select_sampled(profile, SIZE_MAX, &writer->chosen_count);
 	} else if (options->html) {
 		writer->chosen =
 			select_sampled(profile, PAGE_FUNCTIONS, &writer->chosen_count);
+	} else if (options->diff) {
+		writer->table = !options->table_only;
 	} else if (!options->table_only && !options->json) {
 		writer->chosen = select_sampled(profile, 1, &writer->chosen_count);
 	}
@@ -82,12 +84,19 @@ static void write_profile(struct profile *profile, const struct options *options
 {
 	struct writer writer = {.out = stdout,
 		.profile = profile,
-		.lister = lister_new(&options->listing),
 		.colour = want_colour(options),
 		.table = true,
 		.raw = options->raw,
 		.top = options->top,
 		.top_given = options->top_given};
+	struct listing_options listing = options->listing;
+
+	if (options->diff) {
+		writer.sides[0] = options->paths[0];
+		writer.sides[1] = options->paths[1];
+		listing.inputs = profile->inputs;
+	}
+	writer.lister = lister_new(&listing);
 
 	choose(&writer, options);
 	pid_t pager = wants_pager(options) ? pager_start() : 0;
@@ -95,6 +104,8 @@ static void write_profile(struct profile *profile, const struct options *options
 	write_files(&writer, options);
 	if (options->json)
 		json_write(&writer);
+	else if (options->diff)
+		diff_write(&writer);
 	else if (options->gdb_script)
 		gdbscript_write(&writer);
 	else if (options->folded)
@@ -113,6 +124,7 @@ static void write_profile(struct profile *profile, const struct options *options
 struct paths {
 	char **list; /* owned, as is each */
 	size_t count;
+	size_t first; /* that belong to the first argument, where there are more */
 };
 
 static void add_path(struct paths *paths, char *path)
@@ -127,6 +139,8 @@ static struct paths expand(const struct options *options)
 	struct paths paths = {0};
 
 	for (size_t i = 0; i < options->path_count; i++) {
+		if (i == 1)
+			paths.first = paths.count;
 		add_path(&paths, xstrdup(options->paths[i]));
 		for (unsigned n = 2;; n++) {
 			char *path = xasprintf("%s/%u", options->paths[i], n);
@@ -143,13 +157,14 @@ static struct paths expand(const struct options *options)
 /* A run that cannot be read ends the program where it is the first; of several runs one
  * that does not fit is left out, with its reason. */
 static void add_input(struct profile *profile, struct input *input, const char *path,
-	const struct options *options, struct modules *modules)
+	const struct options *options, struct modules *modules, unsigned side)
 {
 	struct fault fault;
 
 	if (input_open(input, path, &options->input, modules, profile->warnings, &fault) <
 		0)
 		die(STATUS_TROUBLE, "cannot read '%s': %s", path, fault.text);
+	input->side = side;
 	if (profile_add(profile, input, &fault) < 0) {
 		warnings_add(profile->warnings, "'%s' is left out: %s", path, fault.text);
 		profile->warnings->incomplete = true;
@@ -171,8 +186,10 @@ int main(int argc, char **argv)
 		profile.stacks = stacks_new(options.firefox != NULL);
 	struct paths paths = expand(&options);
 	struct input *inputs = xcalloc(paths.count, sizeof(*inputs));
+	profile.compare = options.diff;
 	for (size_t i = 0; i < paths.count; i++)
-		add_input(&profile, &inputs[i], paths.list[i], &options, &modules);
+		add_input(&profile, &inputs[i], paths.list[i], &options, &modules,
+			options.diff && i >= paths.first);
 	profile_finish(&profile);
 	write_profile(&profile, &options);
 

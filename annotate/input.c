@@ -280,6 +280,26 @@ static void note_sample_times(struct input *input)
 	}
 }
 
+static void keep_build_ids(struct input *input, const struct run_pairs *pairs)
+{
+	input->build_ids = xcalloc(pairs->count, sizeof(*input->build_ids));
+	for (size_t i = 0; i < pairs->count; i++) {
+		struct input_build_id *kept = &input->build_ids[input->build_id_count];
+		const char *hex = pairs->items[i].value;
+		unsigned byte;
+		kept->size = 0;
+		while (hex && kept->size < ELFFILE_BUILD_ID_ROOM &&
+			sscanf(hex, "%2x", &byte) == 1 && hex[0] && hex[1]) {
+			kept->id[kept->size++] = (uint8_t)byte;
+			hex += 2;
+		}
+		if (!kept->size)
+			continue;
+		kept->path = xstrdup(pairs->items[i].name);
+		input->build_id_count++;
+	}
+}
+
 static int find_data(struct input *input, struct warnings *warnings, struct fault *fault)
 {
 	struct stat status;
@@ -310,6 +330,7 @@ static int find_data(struct input *input, struct warnings *warnings, struct faul
 		return 0;
 	}
 	input->run_pid = (uint32_t)run.info.pid;
+	keep_build_ids(input, &run.info.build_ids);
 	input->cwd = run.info.cwd ? xstrdup(run.info.cwd) : NULL;
 	input->program = run.info.exec ? xstrdup(run.info.exec) : NULL;
 	for (size_t i = 0; i < run.info.lost_code.count; i++)
@@ -359,6 +380,9 @@ void input_close(struct input *input)
 	free(input->path);
 	free(input->directory);
 	free(input->data_path);
+	for (size_t i = 0; i < input->build_id_count; i++)
+		free(input->build_ids[i].path);
+	free(input->build_ids);
 	free(input->cwd);
 	free(input->program);
 	*input = (struct input){0};
@@ -392,6 +416,14 @@ static void look_up_build_id(struct input *input, struct mapping *mapping)
 			continue;
 		memcpy(mapping->build_id, entry->id, entry->size);
 		mapping->build_id_size = entry->size;
+		return;
+	}
+	for (size_t i = 0; i < input->build_id_count; i++) {
+		const struct input_build_id *kept = &input->build_ids[i];
+		if (strcmp(kept->path, mapping->path) != 0)
+			continue;
+		memcpy(mapping->build_id, kept->id, kept->size);
+		mapping->build_id_size = kept->size;
 		return;
 	}
 }

@@ -14,10 +14,19 @@ struct input_options {
 	const char *map;   /* a perf map, or a directory of them, to use; NULL: none */
 };
 
+/* A file's build-id as run.json tells it. */
+struct input_build_id {
+	char *path; /* owned */
+	uint8_t id[ELFFILE_BUILD_ID_ROOM];
+	unsigned size;
+};
+
 struct input {
 	char *path;	 /* as the user named it */
 	char *directory; /* of the RUN; NULL: a bare perf.data */
 	char *data_path;
+	struct input_build_id *build_ids; /* owned */
+	size_t build_id_count;
 	struct perfdata data;
 	struct machine machine;
 	struct modules *modules; /* borrowed; shared by all inputs */
@@ -28,6 +37,7 @@ struct input {
 	char *cwd;	  /* of the recorded command; NULL: not known */
 	char *program;	  /* its absolute path; NULL: not known */
 	uint32_t run_pid; /* by run.json; 0: not known */
+	unsigned side;	  /* 0 or 1, where two profiles are compared */
 	unsigned index;	  /* among the inputs */
 	uint64_t samples; /* counted by the profile */
 };

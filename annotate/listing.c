@@ -290,7 +290,7 @@ void listing_build(struct lister *lister, struct listing *listing,
 		listing->size = LARGEST;
 	if (!listing->bytes || !disasm) {
 		listing->bytes = NULL;
-		listing_count(listing);
+		listing_count(listing, lister->options.inputs);
 		return;
 	}
 	if (listing->size > lister->label_room) {
@@ -302,7 +302,7 @@ void listing_build(struct lister *lister, struct listing *listing,
 		memset(lister->labels, 0, listing->size * sizeof(*lister->labels));
 	decode(lister, listing, disasm);
 	number_labels(lister, listing);
-	listing_count(listing);
+	listing_count(listing, lister->options.inputs);
 	if (!lister->options.precise)
 		listing_mark_culprits(listing);
 	collapse_nops(listing);

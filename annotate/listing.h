@@ -29,7 +29,8 @@ struct listing_row {
 	bool slow;     /* of a kind that takes long: division, load, … */
 	bool culprit;  /* samples behind it are likely its own */
 	uint64_t samples;
-	uint64_t block; /* samples of the block, at its leader */
+	uint64_t second; /* of them, those of the second side, where two are compared */
+	uint64_t block;	 /* samples of the block, at its leader */
 	/* Places in listing->text; 0: nothing. */
 	size_t text;
 	size_t note;	 /* what its constant means */
@@ -69,6 +70,8 @@ struct listing_options {
 	bool att;
 	bool precise; /* the samples have no skid */
 	const char *symfs;
+	struct input *const
+		*inputs; /* of the profile, where two sides are compared; or NULL */
 };
 
 struct lister; /* disassemblers and caches for many listings */
@@ -103,7 +106,7 @@ void listing_sources_free(struct listing_sources *sources);
 void listing_add_lines(struct listing_sources *sources, struct listing *listing);
 
 /* Samples, blocks and the marks that follow from them (listing_marks.c). */
-void listing_count(struct listing *listing);
+void listing_count(struct listing *listing, struct input *const *inputs);
 void listing_mark_culprits(struct listing *listing);
 void listing_add_patches(struct listing *listing);
 

@@ -18,7 +18,7 @@ static struct listing_row *row_at(struct listing *listing, uint64_t offset, size
 	return *hint < listing->count ? &listing->rows[*hint] : NULL;
 }
 
-void listing_count(struct listing *listing)
+void listing_count(struct listing *listing, struct input *const *inputs)
 {
 	struct listing_row *last = NULL, *leader = NULL;
 	uint32_t last_run = 0;
@@ -34,6 +34,8 @@ void listing_count(struct listing *listing)
 			continue;
 		}
 		row->samples += hit->count;
+		if (inputs && inputs[hit->run]->side)
+			row->second += hit->count;
 		/* Hits are sorted by offset, then by run. */
 		if (row != last || hit->run != last_run)
 			row->runs++;

@@ -32,9 +32,10 @@ static struct function *code_function(struct profile *profile, struct input *inp
 
 	if (code->function)
 		return code->function;
-	struct function *same = profile->merge ? merge_find(profile->merge, input, code,
-							 profile->warnings)
-					       : NULL;
+	struct warnings *warnings = profile->compare ? NULL : profile->warnings;
+	struct function *same =
+		!profile->merge ? NULL
+				: merge_find(profile->merge, input, code, warnings);
 	if (same) {
 		code->function = same;
 		return same;

@@ -159,7 +159,7 @@ struct function *merge_find(struct merge *merge, const struct input *input,
 		merge->by_offset++;
 		return elsewhere;
 	}
-	if (other && merge->refused++ < TOLD)
+	if (other && warnings && merge->refused++ < TOLD)
 		warnings_add(warnings,
 			"not merged: '%s' has other code in '%s' than in '%s', from byte "
 			"%" PRId64 " on (%" PRIu64 " and %" PRIu64 " bytes)",
@@ -170,7 +170,7 @@ struct function *merge_find(struct merge *merge, const struct input *input,
 
 void merge_report(const struct merge *merge, struct warnings *warnings)
 {
-	if (merge->by_offset)
+	if (merge->by_offset && warnings)
 		warnings_add(warnings,
 			"%zu code objects stand at other addresses than in the first "
 			"run: "

@@ -186,6 +186,10 @@ void options_read(struct options *options, int argc, char **argv)
 	}
 	if (end + 1 < argc)
 		options->function = argv[end + 1];
+	if (options->diff && options->path_count != 2) {
+		warn("'--diff' takes two RUNs");
+		bad_usage();
+	}
 	/* As perf does. */
 	if (!options->path_count) {
 		options->paths = default_paths;

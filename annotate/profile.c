@@ -243,7 +243,7 @@ static int begin_merge(struct profile *profile, struct input *input, struct faul
 {
 	if (!profile->input_count)
 		return 0;
-	if (merge_check(profile->inputs[0], input, fault) < 0)
+	if (!profile->compare && merge_check(profile->inputs[0], input, fault) < 0)
 		return -1;
 	if (profile->merge)
 		return 0;
@@ -344,7 +344,7 @@ void profile_finish(struct profile *profile)
 	tally_sort(&profile->unresolved);
 	if (profile->stacks)
 		stacks_finish(profile->stacks);
-	if (profile->merge)
+	if (profile->merge && !profile->compare)
 		merge_report(profile->merge, profile->warnings);
 	if (profile->late)
 		warnings_add(profile->warnings,

@@ -54,6 +54,7 @@ struct profile {
 	size_t function_count;
 	struct tally events, comms, unresolved;
 	uint64_t samples, lost;
+	bool compare;		/* two sides: functions of other code are no obstacle */
 	uint64_t late;		/* samples in code that was reported only afterwards */
 	uint64_t event_samples; /* those of the event that was asked for */
 	const char *event;	/* only this one; NULL: all */

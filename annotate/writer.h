@@ -13,12 +13,13 @@ struct writer {
 	struct lister *lister;
 	struct function **chosen; /* functions to list, or NULL with count 0 */
 	size_t chosen_count;
-	bool colour;	/* escape sequences are welcome */
-	bool listings;	/* instructions are wanted */
-	bool table;	/* the table of functions is wanted */
-	bool raw;	/* with the bytes of each instruction */
-	bool top_given; /* by the user */
-	size_t top;	/* rows of the table; 0: all */
+	const char *sides[2]; /* what is compared */
+	bool colour;	      /* escape sequences are welcome */
+	bool listings;	      /* instructions are wanted */
+	bool table;	      /* the table of functions is wanted */
+	bool raw;	      /* with the bytes of each instruction */
+	bool top_given;	      /* by the user */
+	size_t top;	      /* rows of the table; 0: all */
 };
 
 void text_write(struct writer *writer);
@@ -31,6 +32,8 @@ int elf_write(struct writer *writer, const char *path);
 int firefox_write(struct writer *writer, const char *path);
 /* A script for gdb with breakpoints on the hottest instructions. */
 void gdbscript_write(struct writer *writer);
+/* Two sides compared. */
+void diff_write(struct writer *writer);
 /* "comm;outermost;…;innermost COUNT" a line, as flame graph tools take it. */
 void folded_write(struct writer *writer);
 
