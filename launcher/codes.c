@@ -71,6 +71,63 @@ static void add_symbol(void *context, const char *name, uint64_t address, uint64
 		&(struct code){.address = address, .size = size, .name = name});
 }
 
+static void add_region(
+	void *context, const char *section, uint64_t address, uint64_t size)
+{
+	struct adding *adding = context;
+	struct codes *codes = adding->codes;
+
+	/* Numbered, because the section's name may hold the address. */
+	(void)section;
+	strv_add(&codes->names, xasprintf("region %zu", codes->count + 1));
+	add(codes, &adding->room,
+		&(struct code){.address = address,
+			.size = size,
+			.name = codes->names.items[codes->names.count - 1]});
+}
+
+struct named {
+	const char *name;
+	size_t index;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+	const struct named *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static struct named *sort_by_name(const struct codes *codes)
+{
+	struct named *names = xcalloc(codes->count, sizeof(*names));
+
+	for (size_t i = 0; i < codes->count; i++)
+		names[i] = (struct named){codes->items[i].name, i};
+	if (codes->count)
+		qsort(names, codes->count, sizeof(*names), compare_named);
+	return names;
+}
+
+size_t *codes_pair(const struct codes *a, const struct codes *b)
+{
+	cleanup_free struct named *left = sort_by_name(a), *right = sort_by_name(b);
+	size_t *partner = xcalloc(a->count, sizeof(*partner));
+	size_t i = 0, j = 0;
+
+	while (i < a->count) {
+		int order = j == b->count ? -1 : strcmp(left[i].name, right[j].name);
+		if (order == 0)
+			partner[left[i++].index] = right[j++].index;
+		else if (order < 0)
+			partner[left[i++].index] = b->count;
+		else
+			j++;
+	}
+	return partner;
+}
+
 void codes_read(struct codes *codes, const struct run *run)
 {
 	char name[40];
@@ -88,6 +145,8 @@ void codes_read(struct codes *codes, const struct run *run)
 	struct adding adding = {.codes = codes};
 	if (codes->count == 0)
 		elf_file_each_function(&codes->elf, add_symbol, &adding);
+	if (codes->count == 0)
+		elf_file_each_code(&codes->elf, add_region, &adding);
 	for (size_t i = 0; i < codes->count; i++)
 		codes->items[i].bytes = elf_file_at(
 			&codes->elf, codes->items[i].address, codes->items[i].size);
@@ -98,5 +157,6 @@ void codes_release(struct codes *codes)
 	elf_file_close(&codes->elf);
 	free(codes->items);
 	free(codes->map);
+	strv_release(&codes->names);
 	*codes = (struct codes){0};
 }

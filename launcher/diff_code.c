@@ -9,55 +9,6 @@
 #include "launcher/codes.h"
 #include "launcher/run.h"
 
-struct named {
-	const char *name;
-	size_t index;
-};
-
-static int compare_named(const void *left, const void *right)
-{
-	const struct named *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
-
-	return order ? order : (a->index > b->index) - (a->index < b->index);
-}
-
-static struct named *sort_by_name(const struct codes *codes)
-{
-	struct named *names = xcalloc(codes->count, sizeof(*names));
-
-	for (size_t i = 0; i < codes->count; i++)
-		names[i] = (struct named){codes->items[i].name, i};
-	if (codes->count)
-		qsort(names, codes->count, sizeof(*names), compare_named);
-	return names;
-}
-
-/* partner[i]: the index in b of a's i-th, or b's count. */
-static size_t *pair(struct diff *diff, const struct codes *a, const struct codes *b)
-{
-	cleanup_free struct named *left = sort_by_name(a), *right = sort_by_name(b);
-	size_t *partner = xcalloc(a->count, sizeof(*partner));
-	size_t i = 0, j = 0;
-
-	while (i < a->count || j < b->count) {
-		int order = i == a->count   ? 1
-			    : j == b->count ? -1
-					    : strcmp(left[i].name, right[j].name);
-		if (order == 0) {
-			partner[left[i++].index] = right[j++].index;
-			diff->code.compared++;
-		} else if (order < 0) {
-			partner[left[i++].index] = b->count;
-			diff->code.only_a++;
-		} else {
-			j++;
-			diff->code.only_b++;
-		}
-	}
-	return partner;
-}
-
 static void note_first(struct diff_first *first, const char *name, size_t index,
 	uint64_t from, uint64_t to)
 {
@@ -123,13 +74,26 @@ static bool is_reordered(const size_t *partner, size_t count, size_t missing)
 	return false;
 }
 
+static void count_partners(
+	struct diff *diff, const size_t *partner, size_t count, size_t other_count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (partner[i] < other_count)
+			diff->code.compared++;
+		else
+			diff->code.only_a++;
+	}
+	diff->code.only_b = other_count - diff->code.compared;
+}
+
 void diff_compare_code(struct diff *diff, const struct run *a, const struct run *b)
 {
 	struct codes left, right;
 
 	codes_read(&left, a);
 	codes_read(&right, b);
-	cleanup_free size_t *partner = pair(diff, &left, &right);
+	cleanup_free size_t *partner = codes_pair(&left, &right);
+	count_partners(diff, partner, left.count, right.count);
 	for (size_t i = 0; i < left.count; i++)
 		compare_pair(diff, &left, i, &right, partner[i]);
 	diff->code.reordered = is_reordered(partner, left.count, right.count);

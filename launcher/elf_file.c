@@ -36,6 +36,14 @@ static const char *string_at(const struct elf_file *file, uint64_t offset, uint6
 	return (const char *)file->bytes + offset;
 }
 
+/* Tables have 100,000 names: the shell's matching only for what needs it. */
+static bool matches(const char *pattern, const char *name)
+{
+	if (!pattern[strcspn(pattern, "*?[\\")])
+		return strcmp(pattern, name) == 0;
+	return fnmatch(pattern, name, 0) == 0;
+}
+
 static Elf64_Ehdr header_of(const struct elf_file *file)
 {
 	Elf64_Ehdr header;
@@ -175,7 +183,7 @@ bool elf_file_needs(const struct elf_file *file, const char *pattern)
 			continue;
 		const char *name = string_at(
 			file, dynamic.strings + entry.d_un.d_val, dynamic.strings_end);
-		if (name && fnmatch(pattern, name, 0) == 0)
+		if (name && matches(pattern, name))
 			return true;
 	}
 	return false;
@@ -191,7 +199,7 @@ bool elf_file_has_section(const struct elf_file *file, const char *pattern)
 	for (unsigned i = 1; section_get(file, i, &section); i++) {
 		const char *name = string_at(file, names.sh_offset + section.sh_name,
 			names.sh_offset + names.sh_size);
-		if (name && fnmatch(pattern, name, 0) == 0)
+		if (name && matches(pattern, name))
 			return true;
 	}
 	return false;
@@ -214,7 +222,7 @@ static bool table_exports(
 			continue;
 		const char *name = string_at(file, strings.sh_offset + symbol.st_name,
 			strings.sh_offset + strings.sh_size);
-		if (name && fnmatch(pattern, name, 0) == 0)
+		if (name && matches(pattern, name))
 			return true;
 	}
 	return false;
@@ -270,6 +278,23 @@ void elf_file_each_function(const struct elf_file *file,
 static bool is_code(const Elf64_Shdr *section)
 {
 	return section->sh_type == SHT_PROGBITS && (section->sh_flags & SHF_EXECINSTR);
+}
+
+void elf_file_each_code(const struct elf_file *file,
+	void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+	void *context)
+{
+	Elf64_Shdr names, section;
+
+	if (!section_get(file, header_of(file).e_shstrndx, &names) ||
+		names.sh_size > file->size || names.sh_offset > file->size)
+		return;
+	for (unsigned i = 1; section_get(file, i, &section); i++) {
+		const char *name = string_at(file, names.sh_offset + section.sh_name,
+			names.sh_offset + names.sh_size);
+		if (name && is_code(&section))
+			each(context, name, section.sh_addr, section.sh_size);
+	}
 }
 
 uint64_t elf_file_code_bytes(const struct elf_file *file)

@@ -37,6 +37,11 @@ void elf_file_each_function(const struct elf_file *file,
 	void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
 	void *context);
 
+/* Calls back for each section that holds code. */
+void elf_file_each_code(const struct elf_file *file,
+	void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+	void *context);
+
 /* The bytes of executable sections, and those at an address; NULL where not all are there. */
 uint64_t elf_file_code_bytes(const struct elf_file *file);
 const unsigned char *elf_file_at(

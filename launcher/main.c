@@ -17,6 +17,7 @@
 #include "launcher/rules.h"
 #include "launcher/show.h"
 #include "launcher/sibling.h"
+#include "launcher/verify.h"
 
 const char program_name[] = "stablerun";
 
@@ -35,6 +36,7 @@ static const struct subcommand {
 	{"perf", perf_main},
 	{"rules", rules_main},
 	{"show", show_main},
+	{"verify", verify_main},
 };
 
 static const struct subcommand *find_subcommand(const char *word)

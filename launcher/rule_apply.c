@@ -29,11 +29,9 @@ static size_t first_place(const struct plan *plan, const struct rule *rule)
 
 static bool has_argument(const struct plan *plan, const char *argument)
 {
-	for (size_t i = 1; i < plan->argv.count; i++) {
-		if (strcmp(plan->argv.items[i], argument) == 0)
-			return true;
-	}
-	return false;
+	/* -x may be the first half of an option with a value: only long ones are known to
+	 * be the same. */
+	return strlen(argument) > 2 && strv_has(&plan->argv, argument);
 }
 
 static void add_arguments(struct plan *plan, const struct rule *rule, enum rule_part part,

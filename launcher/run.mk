@@ -31,6 +31,8 @@ LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
 	rules_list.o \
 	sampling.o \
 	show.o \
+	verify.o \
+	verify_run.o \
 	watch.o \
 )
 
