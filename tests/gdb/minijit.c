@@ -30,8 +30,8 @@ static unsigned char *place_code(const char *mode)
 		int file = memfd_create("minijit", 0);
 		if (ftruncate(file, SIZE))
 			return NULL;
-		unsigned char *writable = mmap(
-			NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		unsigned char *writable =
+			mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 		unsigned char *code_memory =
 			mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
 		memcpy(writable + OFFSET, code, sizeof(code));

@@ -1,6 +1,7 @@
 """Compares this session's addresses with the run's, and names what differs."""
 
 import os
+import re
 
 import gdb
 
@@ -17,13 +18,17 @@ AUXV_NAMES = {
 PSEUDO = ("[stack]", "[heap]", "[vdso]")
 
 
-def _first_addresses(mappings):
-    """name -> lowest address, for files and for what the kernel names."""
+def _first_addresses(mappings, pids):
+    """name -> lowest address, for files and for what the kernel names. A process' own number
+    in a file's name (a jitdump's) counts as the word PID."""
     found = {}
     for mapping in mappings:
         if mapping.name.startswith("/") or mapping.name in PSEUDO:
             start = mapping.end if mapping.name == "[stack]" else mapping.start
-            found.setdefault(mapping.name, start)
+            name = mapping.name
+            for pid in pids:
+                name = re.sub(r"\b%d\b" % pid, "PID", name)
+            found.setdefault(name, start)
     return found
 
 
@@ -66,10 +71,13 @@ def differences(run, pid):
         expected = int(str(expected), 16)
         if value != expected:
             lines.append("%s is at %#x, in the run at %#x" % (name, value, expected))
-    here, there = _first_addresses(memory.mappings(pid)), _first_addresses(run_maps(run))
+    here = _first_addresses(memory.mappings(pid), [pid])
+    pids = run.facts.get("pids") or [run.facts.get("pid", 0)]
+    there = _first_addresses(run_maps(run), [p for p in pids if p])
     for name, address in here.items():
         if name not in there:
-            if name.startswith("/") and there:
+            # A jitdump is only mapped for a moment, as a sign for perf.
+            if name.startswith("/") and "PID" not in name and there:
                 lines.append("'%s' is mapped here and was not in the run" % name)
             continue
         compared += 1

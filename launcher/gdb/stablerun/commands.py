@@ -150,6 +150,8 @@ bytes. ADDRESS is any expression; without it, $pc."""
         found = memory.read(symbol.address, symbol.size)
         if not found:
             print("  memory: not mapped yet")
+        elif len(set(found)) == 1 and found != expected:
+            print("  memory: no code there yet")
         elif found == expected:
             print("  memory: equals the run's bytes (%d)" % len(expected))
         else:
@@ -194,15 +196,19 @@ N of them (default 10), those in JIT code and all others alike."""
 
 
 class List(Command):
-    """The annotated listing of a function of the run: stablerun list [FUNC|ADDRESS]
+    """The annotated listing of a function of the run: stablerun list [-a] [FUNC|ADDRESS]
 
-Without an argument, of the function at $pc, whose instruction is marked with =>."""
+Without an argument, of the function at $pc, whose instruction is marked with =>. Long
+stretches without samples are left out; -a shows them."""
 
     name = "list"
     kind = gdb.COMMAND_FILES
 
     def do(self, argument):
         profile = session.need_run().profile
+        everything = argument.startswith("-a")
+        if everything:
+            argument = argument[2:].strip()
         pc = None
         try:
             pc = memory.register("pc")
@@ -218,8 +224,15 @@ Without an argument, of the function at $pc, whose instruction is marked with =>
             "%s: %d samples, %.2f%%"
             % (function.name, function.samples, profile.share(function.samples))
         )
-        line = None
-        for instruction in function.instructions:
+        line, skipped = None, 0
+        shown = None if everything else _worth_showing(function.instructions, pc)
+        for index, instruction in enumerate(function.instructions):
+            if shown is not None and index not in shown:
+                skipped += 1
+                continue
+            if skipped:
+                print("   ... %d instructions without samples" % skipped)
+                skipped = 0
             if instruction.line and instruction.line != line:
                 line = instruction.line
                 print("%s:%d" % (function.file, line))
@@ -236,8 +249,24 @@ Without an argument, of the function at $pc, whose instruction is marked with =>
                 )
             )
 
+        if skipped:
+            print("   ... %d instructions without samples" % skipped)
+
     def complete(self, text, word):
         return complete_function(word)
+
+
+def _worth_showing(instructions, pc, around=4):
+    """Indices of the instructions with samples, of the one at pc, and of their neighbours."""
+    shown = set()
+    for index, instruction in enumerate(instructions):
+        if instruction.samples or instruction.address == pc:
+            shown.update(range(index - around, index + around + 1))
+    gaps = sorted(shown)
+    for low, high in zip(gaps, gaps[1:]):
+        if high - low <= 6:
+            shown.update(range(low, high))
+    return shown
 
 
 def complete_function(word):
@@ -358,8 +387,8 @@ exit, other code), and counts those that are equal or not there yet."""
         for symbol in run.code.symbols:
             expected = run.code.read(symbol.address, symbol.size)
             found = memory.read(symbol.address, symbol.size)
-            if len(found) < len(expected):
-                absent += 1
+            if len(found) < len(expected) or len(set(found)) == 1:
+                absent += 1  # not mapped, or filled with one byte (int3, zero) so far
             elif found == expected:
                 equal += 1
             else:
