@@ -87,6 +87,7 @@ static void write_profile(struct profile *profile, const struct options *options
 		.colour = want_colour(options),
 		.table = true,
 		.raw = options->raw,
+		.full = options->full || options->all,
 		.top = options->top,
 		.top_given = options->top_given};
 	struct listing_options listing = options->listing;
@@ -171,6 +172,23 @@ static void add_input(struct profile *profile, struct input *input, const char *
 	}
 }
 
+/* An event that nothing sampled is a mistake in the command. */
+static void check_event(const struct profile *profile)
+{
+	cleanup_free char *names = xstrdup("");
+
+	if (!profile->event || profile->event_samples || !profile->samples)
+		return;
+	for (size_t i = 0; i < profile->events.count; i++) {
+		char *longer = xasprintf(
+			"%s%s'%s'", names, i ? ", " : "", profile->events.list[i].name);
+		free(names);
+		names = longer;
+	}
+	die(STATUS_TROUBLE, "no samples of event '%s'; the recording has %s",
+		profile->event, names);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -190,6 +208,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < paths.count; i++)
 		add_input(&profile, &inputs[i], paths.list[i], &options, &modules,
 			options.diff && i >= paths.first);
+	check_event(&profile);
 	profile_finish(&profile);
 	write_profile(&profile, &options);
 

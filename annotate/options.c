@@ -20,6 +20,7 @@ enum option_number {
 	OPTION_ALL,
 	OPTION_TOP,
 	OPTION_EVENT,
+	OPTION_FULL,
 	OPTION_FUNCTIONS,
 	OPTION_RAW,
 	OPTION_COLOUR,
@@ -45,6 +46,7 @@ static const struct option longs[] = {
 	{"event", required_argument, NULL, OPTION_EVENT},
 	{"firefox", required_argument, NULL, OPTION_FIREFOX},
 	{"folded", no_argument, NULL, OPTION_FOLDED},
+	{"full", no_argument, NULL, OPTION_FULL},
 	{"functions", no_argument, NULL, OPTION_FUNCTIONS},
 	{"gdb-script", no_argument, NULL, OPTION_GDB_SCRIPT},
 	{"help", no_argument, NULL, 'h'},
@@ -67,7 +69,8 @@ static const char help[] =
 	"JIT\n"
 	"code included. Without FUNCTION the hottest one is listed.\n"
 	"\n"
-	"      --all             list every function that was sampled\n"
+	"      --all             list every function that was sampled, whole\n"
+	"      --full            list whole functions, also far from any sample\n"
 	"      --functions       only the table of functions\n"
 	"      --top=N           rows of the table (default 40; 0: all)\n"
 	"      --event=NAME      count only this event\n"
@@ -141,6 +144,7 @@ static void read_option(struct options *options, int option)
 		options->colour = (enum options_colour)choose("color", optarg, colours);
 		break;
 	case OPTION_EVENT: options->event = optarg; break;
+	case OPTION_FULL: options->full = true; break;
 	case OPTION_FUNCTIONS: options->table_only = true; break;
 	case OPTION_DIFF: options->diff = true; break;
 	case OPTION_ELF: options->elf = optarg; break;

@@ -16,7 +16,7 @@ struct options {
 	struct listing_options listing;
 	const char *event;
 	const char *function; /* name or address asked for; NULL: the hottest */
-	bool json, all, table_only, raw, folded, gdb_script, diff, no_pager;
+	bool json, all, table_only, raw, folded, gdb_script, diff, no_pager, full;
 	const char *html, *pprof, *elf, *firefox; /* files to write; NULL: not wanted */
 	bool top_given;
 	size_t top;

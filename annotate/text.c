@@ -8,11 +8,13 @@
 #include <string.h>
 
 enum {
-	BYTES_SHOWN = 10,   /* of an instruction, with --raw */
-	LONGEST_PATCH = 16, /* bytes */
-	PATCHES_SHOWN = 8,  /* of one instruction */
-	VERSIONS_SHOWN = 8, /* of one function */
-	NEAR = 24,	    /* rows around samples that are shown of a region */
+	BYTES_SHOWN = 10,    /* of an instruction, with --raw */
+	LONGEST_PATCH = 16,  /* bytes */
+	PATCHES_SHOWN = 8,   /* of one instruction */
+	VERSIONS_SHOWN = 8,  /* of one function */
+	NEAR = 6,	     /* rows around samples that are shown */
+	FEWEST_LEFT_OUT = 6, /* rows */
+	SHORT = 60,	     /* rows of a listing that is shown whole */
 };
 
 static const char RESET[] = "\033[0m", BOLD[] = "\033[1m", DIM[] = "\033[2m";
@@ -262,26 +264,47 @@ static void write_legend(struct writer *writer, const struct listing *listing)
 	fputc('\n', writer->out);
 }
 
-/* A region without names is large: only what is near samples is of interest. */
+/* How many rows from `from` on are far from every sampled one. */
+static size_t far_rows(const struct listing *listing, size_t from, size_t last)
+{
+	size_t end = from;
+
+	if (last < listing->count && from - last <= NEAR)
+		return 0;
+	while (end < listing->count && !listing->rows[end].samples)
+		end++;
+	if (end < listing->count)
+		end = end - from > NEAR ? end - NEAR : from;
+	return end - from;
+}
+
+/* People look before they read: stretches where nothing was sampled are left out. */
 static void write_rows(struct writer *writer, const struct listing *listing)
 {
-	const struct code *code = listing->function->code;
-	bool region = code && code->source == CODE_REGION;
-	size_t shown = 0,
-	       next = 0; /* rows before `shown` are out; the next sampled one */
+	bool whole = writer->full || !listing->samples || listing->count <= SHORT;
+	size_t last = SIZE_MAX, source = 0; /* row with samples; source line that holds */
 
-	for (size_t i = 0; i < listing->count; i++) {
-		while (next < listing->count &&
-			(next < i || !listing->rows[next].samples))
-			next++;
-		bool near = (next < listing->count && next - i <= NEAR) ||
-			    (shown && i - shown < NEAR);
+	for (size_t i = 0; i < listing->count;) {
+		size_t skip = whole ? 0 : far_rows(listing, i, last);
+		if (skip > FEWEST_LEFT_OUT) {
+			fprintf(writer->out,
+				"%18s%s… %zu instructions without samples%s\n", "",
+				paint(writer, DIM), skip, paint(writer, RESET));
+			for (size_t end = i + skip; i < end; i++)
+				source = listing->rows[i].source ? listing->rows[i].source
+								 : source;
+			if (i < listing->count && source && !listing->rows[i].source)
+				fprintf(writer->out, "%18s%s%s%s\n", "",
+					paint(writer, "\033[34m"),
+					listing_text(listing, source),
+					paint(writer, RESET));
+			continue;
+		}
 		if (listing->rows[i].samples)
-			shown = i;
-		if (!region || near)
-			write_row(writer, listing, &listing->rows[i]);
-		else if (i == 0 || (shown && i - shown == NEAR))
-			fprintf(writer->out, "%18s…\n", "");
+			last = i;
+		if (listing->rows[i].source)
+			source = listing->rows[i].source;
+		write_row(writer, listing, &listing->rows[i++]);
 	}
 }
 

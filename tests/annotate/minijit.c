@@ -3,7 +3,9 @@
  * (jit-PID.dump in the current directory) and says on stdout what it did when, for tests
  * to check against.
  *
- *   minijit reuse|move|patch|fork|late|map [MILLISECONDS]
+ *   minijit reuse|move|patch|fork|clock|two [MILLISECONDS]
+ *
+ * In mode patch also jit-PID.patches and, at exit, jit-PID.elf, as build/jit -p leaves them.
  */
 #include <elf.h>
 #include <errno.h>
@@ -179,6 +181,90 @@ static void move(const char *name, uint8_t *from, uint8_t *to, size_t size)
 	say("move", name, to, size, time);
 }
 
+/* Rewrites `size` bytes of live code and logs that. */
+static void patch(
+	FILE *log, uint8_t *address, const char *bytes, size_t size, const char *why)
+{
+	uint64_t time = now();
+
+	fprintf(log, "patch %llu %llx ", (unsigned long long)time,
+		(unsigned long long)(uintptr_t)address);
+	for (size_t i = 0; i < size; i++)
+		fprintf(log, "%02x", address[i]);
+	fputc(' ', log);
+	for (size_t i = 0; i < size; i++)
+		fprintf(log, "%02x", (unsigned char)bytes[i]);
+	fprintf(log, " %s\n", why);
+	fflush(log);
+	memcpy(address, bytes, size);
+	say("patch", why, address, size, time);
+}
+
+/* The code as it is now: one segment, one section, one symbol. */
+static void write_elf(const char *name, const uint8_t *address, size_t size)
+{
+	static const char names[] = "\0.text\0.symtab\0.strtab\0adds";
+	char path[64];
+	Elf64_Addr at = (Elf64_Addr)(uintptr_t)address;
+	uint64_t symbols = PAGE + size, strings = symbols + 2 * sizeof(Elf64_Sym);
+	uint64_t sections = strings + sizeof(names);
+	Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+				     ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_shoff = sections,
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 4,
+		.e_shstrndx = 3};
+	Elf64_Phdr segment = {.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_offset = PAGE,
+		.p_vaddr = at,
+		.p_paddr = at,
+		.p_filesz = size,
+		.p_memsz = size,
+		.p_align = PAGE};
+	Elf64_Sym table[2] = {{0}, {.st_name = 23,
+					   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+					   .st_shndx = 1,
+					   .st_value = at,
+					   .st_size = size}};
+	Elf64_Shdr list[4] = {{0},
+		{.sh_name = 1,
+			.sh_type = SHT_PROGBITS,
+			.sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			.sh_addr = at,
+			.sh_offset = PAGE,
+			.sh_size = size},
+		{.sh_name = 7,
+			.sh_type = SHT_SYMTAB,
+			.sh_offset = symbols,
+			.sh_size = sizeof(table),
+			.sh_link = 3,
+			.sh_info = 1,
+			.sh_entsize = sizeof(Elf64_Sym)},
+		{.sh_name = 15,
+			.sh_type = SHT_STRTAB,
+			.sh_offset = strings,
+			.sh_size = sizeof(names)}};
+
+	snprintf(path, sizeof(path), "jit-%d.%s", (int)getpid(), name);
+	FILE *file = fopen(path, "we");
+	fwrite(&header, sizeof(header), 1, file);
+	fwrite(&segment, sizeof(segment), 1, file);
+	fseek(file, PAGE, SEEK_SET);
+	fwrite(address, 1, size, file);
+	fwrite(table, sizeof(table), 1, file);
+	fwrite(names, sizeof(names), 1, file);
+	fwrite(list, sizeof(list), 1, file);
+	fclose(file);
+}
+
 static void run(void *address, uint64_t milliseconds)
 {
 	void (*function)(void);
@@ -217,6 +303,21 @@ int main(int argc, char **argv)
 		load("muls", region, &muls);
 		run(region + PAGE, time);
 		run(region, time);
+	} else if (strcmp(mode, "patch") == 0) {
+		char path[64];
+		snprintf(path, sizeof(path), "jit-%d.patches", (int)getpid());
+		FILE *log = fopen(path, "we");
+		fprintf(log, "# stablerun patches 1 pid %d\n", (int)getpid());
+		fprintf(log, "object %llu 4e20 int 20000\n", (unsigned long long)now());
+		load("adds", region, &adds);
+		run(region, time);
+		/* The body begins behind push, mov and mov ecx. */
+		patch(log, region + 9, "\x48\x0f\xaf\xc2", 4, "first");
+		run(region, 2 * time);
+		patch(log, region + 13, "\x48\x0f\xaf\xc2", 4, "second");
+		run(region, time);
+		write_elf("elf", region, adds.size);
+		fclose(log);
 	} else if (strcmp(mode, "fork") == 0) {
 		load("adds", region, &adds);
 		pid_t child = fork();
