@@ -148,7 +148,10 @@ static void choose_places(
 		put_below(&parts[first], top,
 			program->interpreter ? image->interpreter.alignment
 					     : program->alignment);
-		top = new_start(&parts[first]);
+		/* An aligned one may leave room for the vdso above it. */
+		if (top - parts[first].shift - parts[first].end <
+			parts[PLACE_KERNEL].end - parts[PLACE_KERNEL].start)
+			top = new_start(&parts[first]);
 	}
 	put_below(&parts[PLACE_KERNEL], top, PAGE);
 	if (sealed) {

@@ -33,6 +33,7 @@ static const struct shape shapes[] = {
 	{"non-PIE", true, true, {1, 1, 1, 2}, {1, 38, 10, 4}, PAGE, 4000},
 	{"static", true, false, {1, 150, 40, 6}, {0}, PAGE, 16},
 	{"static-PIE", false, false, {8, 150, 40, 6}, {0}, PAGE, 16},
+	{"aligned static-PIE", false, false, {512, 512, 512, 6}, {0}, 2 << 20, 16},
 };
 
 /* A draw: where the kernel's random numbers put it. */
@@ -277,6 +278,11 @@ static void test_places(void)
 	CHECK(place_layout_shift(&layout, image.vdso) == 0x7efbf7fc8000);
 	CHECK(PLACE_SHIFT == -0x10400000000);
 
+	/* Two megabytes below the ceiling there is room for the vdso above the program. */
+	make_image(&image, &shapes[6], &draws[1]);
+	CHECK(!place(&maps, &brk, &layout, &image, false));
+	CHECK(exactly(&maps, 0x7efbf7fff000 - 2 * PAGE, 2 * PAGE));
+	CHECK(exactly(&maps, 0x7efbf7800000, 512 * PAGE));
 	make_image(&image, &shapes[1], &draws[1]);
 	CHECK(!place(&maps, &brk, &layout, &image, false));
 	CHECK(exactly(&maps, 0x555555400000, 512 * PAGE));
