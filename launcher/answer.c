@@ -47,10 +47,24 @@ static void on_vfork(const struct question *question)
 	tasks_expect(&question->supervisor->tasks, question->task, CLONE_VM, 0);
 }
 
+/* include/linux/errno.h: never seen by programs, the kernel makes the call once more where
+ * something has interrupted it. */
+enum { ERESTARTNOINTR = 513 };
+
 static void on_exec(const struct question *question)
 {
 	struct process *process = question->task->process;
+	struct supervisor *supervisor = question->supervisor;
+	bool program = process->pid == supervisor->job->program;
+	/* The program's first execve has its helper already. */
+	bool follow = supervisor->job->place && (process->started || !program);
 
+	/* Who moves it must trace it, as we do ourselves for its end's sake. */
+	if (follow && program && question->task->tid == process->pid &&
+		crash_let_go(&supervisor->crash, process)) {
+		answer_value(question, -ERESTARTNOINTR);
+		return;
+	}
 	/* It may fail; whether it did shows in image_check(). */
 	process->executing = true;
 	process->executing_key = question->task->key;
@@ -58,10 +72,8 @@ static void on_exec(const struct question *question)
 	/* Code that a child has as a copy is its parent's. */
 	if (process->images)
 		kept_going(question->supervisor, process, 0, UINT64_MAX, CODE_EXECUTED);
-	/* The program itself has its helper already. An execve that cannot be followed
-	 * (who is debugged, say) is simply let through. */
-	if (question->supervisor->job->place &&
-		(process->started || process->pid != question->supervisor->job->program))
+	/* Where that cannot be (somebody debugs it, say) it is simply let through. */
+	if (follow)
 		place_follow(question->task->tid);
 }
 

@@ -36,6 +36,14 @@ void crash_seize(struct crash *crash, const struct process *process)
 		crash->refused = errno;
 }
 
+bool crash_let_go(struct crash *crash, const struct process *process)
+{
+	if (!crash->seized || ptrace(PTRACE_INTERRUPT, process->pid, NULL, NULL))
+		return false;
+	crash->leaving = true;
+	return true;
+}
+
 /* The program's first thread is about to die, its memory still there. */
 static void hold_end(struct supervisor *supervisor, struct process *process)
 {
@@ -49,14 +57,19 @@ static void hold_end(struct supervisor *supervisor, struct process *process)
 		kept_ending(supervisor, process, (int)code);
 	/* Its parent is to see its end, not we. */
 	ptrace(PTRACE_DETACH, process->pid, NULL, NULL);
-	supervisor->crash.seized = false;
+	supervisor->crash.seized = supervisor->crash.leaving = false;
 }
 
 /* Lets the program go on from a stop, as it would have without us. */
-static void go_on(const struct process *process, int status)
+static void go_on(struct crash *crash, const struct process *process, int status)
 {
 	int signal = status & 0xff, event = status >> 8;
 
+	if (crash->leaving && event == PTRACE_EVENT_STOP && signal == SIGTRAP) {
+		ptrace(PTRACE_DETACH, process->pid, NULL, NULL);
+		crash->seized = crash->leaving = false;
+		return;
+	}
 	/* ptrace(2), "Group-stop" and PTRACE_LISTEN: stopped by job control it stays so;
 	 * SIGTRAP tells the end of that. */
 	if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
@@ -85,7 +98,7 @@ static bool serve_one(struct supervisor *supervisor, struct process *process)
 	if (info.si_status >> 8 == PTRACE_EVENT_EXIT)
 		hold_end(supervisor, process);
 	else
-		go_on(process, info.si_status);
+		go_on(&supervisor->crash, process, info.si_status);
 	return supervisor->crash.seized;
 }
 

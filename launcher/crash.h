@@ -14,7 +14,8 @@ struct supervisor;
 struct crash {
 	int signals; /* a signalfd for SIGCHLD, polled; -1 */
 	bool seized;
-	int refused; /* errno of the last refusal */
+	bool leaving; /* the program is to stop, and then to be traced by somebody else */
+	int refused;  /* errno of the last refusal */
 };
 
 /* Prepares; 0, or -1 with errno. */
@@ -22,6 +23,11 @@ int crash_init(struct crash *crash, int poll);
 
 /* Seizes the program, as often as it is called until it works. */
 void crash_seize(struct crash *crash, const struct process *process);
+
+/* Lets go of the program, which is inside a call that the kernel asked about, so that
+ * somebody else can trace it. True: the call is to be answered so that it is made again
+ * (-ERESTARTNOINTR), and nobody traces the program by then. False: nobody does now. */
+bool crash_let_go(struct crash *crash, const struct process *process);
 
 /* To be called when `signals` is readable. */
 void crash_serve(struct supervisor *supervisor);

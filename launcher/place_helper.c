@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "launcher/base.h"
+#include "launcher/detach.h"
 #include "launcher/options.h"
 #include "launcher/place.h"
 #include "launcher/place_move.h"
@@ -34,12 +35,26 @@ struct helper {
 	char *stack;
 };
 
+/* Makes the program exit by itself, so that the status is the launcher's. */
+static void end(pid_t pid, uint64_t instruction)
+{
+	struct user_regs_struct regs;
+
+	if (!instruction || ptrace(PTRACE_GETREGS, pid, 0, &regs)) {
+		kill(pid, SIGKILL);
+		return;
+	}
+	regs.rip = instruction;
+	regs.rax = SYS_exit_group;
+	regs.rdi = STATUS_TROUBLE;
+	ptrace(PTRACE_SETREGS, pid, 0, &regs);
+	ptrace(PTRACE_DETACH, pid, 0, 0);
+}
+
 /* Lets the program go, or not. It stands before its first instruction. */
 static void let_go(
 	pid_t pid, const struct place_order *order, const struct place_result *result)
 {
-	struct user_regs_struct regs;
-
 	if (result->outcome == PLACE_GONE)
 		return;
 	if (result->outcome == PLACE_BROKEN) {
@@ -49,21 +64,14 @@ static void let_go(
 	}
 	if (result->outcome == PLACE_UNMOVED && order->required) {
 		warn("cannot fix addresses: %s", result->cause);
-		/* Its own exit, so that the status is the launcher's. */
-		if (!result->instruction || ptrace(PTRACE_GETREGS, pid, 0, &regs)) {
-			kill(pid, SIGKILL);
-			return;
-		}
-		regs.rip = result->instruction;
-		regs.rax = SYS_exit_group;
-		regs.rdi = STATUS_TROUBLE;
-		ptrace(PTRACE_SETREGS, pid, 0, &regs);
-	} else if (result->outcome == PLACE_UNMOVED && !order->quiet) {
+		end(pid, result->instruction);
+		return;
+	}
+	if (result->outcome == PLACE_UNMOVED && !order->quiet) {
 		warn("warning: addresses are not stable: %s", result->cause);
 	} else if (result->sealed && !order->quiet) {
 		warn("warning: the kernel has sealed the vdso: it alone stays at a "
-		     "random "
-		     "address");
+		     "random address");
 	}
 	if (order->hold)
 		kill(pid, SIGSTOP);
@@ -223,6 +231,17 @@ static pid_t await_execve(pid_t thread)
 	}
 }
 
+/* A supervisor has no stderr of its own; the program's is right for what concerns it. */
+static void borrow_stderr(pid_t pid)
+{
+	cleanup_fd int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	cleanup_fd int stream =
+		pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
+
+	if (stream >= 0)
+		dup2(stream, STDERR_FILENO);
+}
+
 static _Noreturn void run_follower(pid_t thread, int ready)
 {
 	struct place_result result;
@@ -233,10 +252,12 @@ static _Noreturn void run_follower(pid_t thread, int ready)
 		ptrace(PTRACE_INTERRUPT, thread, 0, 0);
 	if (write(ready, &error, sizeof(error)) < 0 || error)
 		_exit(0);
-	close(ready);
+	detach_descriptors(&(int){-1}, 1);
 	pid_t pid = await_execve(thread);
 	if (pid > 0) {
 		place_move(pid, &result);
+		if (result.outcome == PLACE_BROKEN)
+			borrow_stderr(pid);
 		let_go(pid, &(struct place_order){.report = -1, .quiet = true}, &result);
 	}
 	_exit(0);

@@ -130,6 +130,20 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	}
 	check "under strace" traced
 fi
+# A kept run's supervisor traces the program for its end's sake, and lets go for this.
+kept() {
+	for round in 1 2 3; do
+		rm -rf kept.run
+		./refuse "$stablerun" -o kept.run -- \
+			sh -c 'exec sh -c "exec ./ways failed"' >output/kept.$round || return 1
+		grep '"place": "move"' kept.run/run.json || return 1
+	done
+	[ "$(distinct output/kept.*)" -eq 1 ] &&
+		places <output/kept.1 | diff output/reference - || return 1
+	./refuse "$stablerun" -f -o kept.run -- sh -c 'exec sh -c "kill -SEGV \$\$"'
+	[ $? -eq 139 ] && grep '"signal": 11' kept.run/run.json
+}
+check "a kept run that executes another program" kept
 many() {
 	# At once and after each other.
 	./refuse "$stablerun" --seed -- sh -c '
