@@ -38,7 +38,7 @@ struct compiled {
 	PyCodeObject *code; /* borrowed: the record goes when it goes */
 	void *start;	    /* native entry for a fresh frame */
 	void *resume;	    /* native entry that goes on at an address of `entries` */
-	void *leave;	    /* native place that leaves with NULL */
+	void *leave;	    /* native place that leaves with jit.leaving */
 	uint32_t *entries;  /* native address for each code unit, or 0 (code is below 2
 			       GiB) */
 	size_t size;	    /* of the native code */

@@ -3,6 +3,7 @@
 #include "jit/except.h"
 
 #include "jit/frame.h"
+#include "jit/jit.h"
 
 struct handler {
 	int level; /* depth that the stack is cut to */
@@ -149,6 +150,18 @@ static void *leave(PyThreadState *thread, _PyInterpreterFrame *frame,
 		trace_leaving(thread, frame);
 	}
 	frame_leave(thread, frame);
+	jit.leaving = NULL;
+	return compiled->leave;
+}
+
+/* Tracing was switched on meanwhile: the interpreter goes on with the handler. */
+static void *go_on_traced(PyThreadState *thread, _PyInterpreterFrame *frame,
+	const struct compiled *compiled, int unit, int depth)
+{
+	frame->prev_instr = _PyCode_CODE(compiled->code) + unit - 1;
+	frame->stacktop = compiled->code->co_nlocalsplus + depth;
+	jit.timers.deopts_tracing++;
+	jit.leaving = frame_interpret(thread, frame);
 	return compiled->leave;
 }
 
@@ -172,6 +185,9 @@ static void *unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
 			top++;
 		}
 		*top = take_exception(thread);
+		if (thread->cframe->use_tracing)
+			return go_on_traced(thread, frame, compiled, handler.unit,
+				(int)(top - base) + 1);
 		return (void *)(uintptr_t)compiled->entries[handler.unit];
 	}
 	cut_stack(base, base + depth);

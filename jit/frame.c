@@ -58,15 +58,11 @@ void frame_leave(PyThreadState *thread, _PyInterpreterFrame *frame)
 		frame_clear_and_pop(thread, frame);
 }
 
-PyObject *frame_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
-	const struct compiled *compiled, uint32_t number, PyObject *top)
+PyObject *frame_interpret(PyThreadState *thread, _PyInterpreterFrame *frame)
 {
-	const struct exit *exit = &compiled->exits[number];
 	bool entry = frame->is_entry;
 	PyObject *value;
 
-	frame_materialize(frame, compiled, exit, top);
-	frame->prev_instr = _PyCode_CODE(compiled->code) + exit->index - 1;
 	/* The interpreter links the frame and counts the recursion itself. */
 	thread->cframe->current_frame = frame->previous;
 	_Py_LeaveRecursiveCallTstate(thread);
@@ -74,4 +70,14 @@ PyObject *frame_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
 	if (!entry)
 		frame_clear_and_pop(thread, frame);
 	return value;
+}
+
+PyObject *frame_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
+	const struct compiled *compiled, uint32_t number, PyObject *top)
+{
+	const struct exit *exit = &compiled->exits[number];
+
+	frame_materialize(frame, compiled, exit, top);
+	frame->prev_instr = _PyCode_CODE(compiled->code) + exit->index - 1;
+	return frame_interpret(thread, frame);
 }

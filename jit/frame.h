@@ -24,6 +24,9 @@ void frame_materialize(_PyInterpreterFrame *frame, const struct compiled *compil
 PyObject *frame_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
 	const struct compiled *compiled, uint32_t number, PyObject *top);
 
+/* The same for a frame that is ready: its prev_instr and stacktop are set. */
+PyObject *frame_interpret(PyThreadState *thread, _PyInterpreterFrame *frame);
+
 /* Leaves an activation: the frame is unlinked and, unless its owner does that, popped.
  * The stack is empty. */
 void frame_leave(PyThreadState *thread, _PyInterpreterFrame *frame);

@@ -107,8 +107,10 @@ static PyObject *run(PyThreadState *thread, _PyInterpreterFrame *frame,
 	}
 	if (throwing) {
 		target = except_throw(thread, frame, compiled);
-		if (target == compiled->leave)
+		if (target == compiled->leave) {
+			value = jit.leaving;
 			goto out;
+		}
 		prologue = compiled->resume;
 	} else if (index) {
 		target = (void *)(uintptr_t)compiled->entries[index];
@@ -123,11 +125,40 @@ out:
 	return value;
 }
 
+struct hook_moved *hook_moved;
+
+void hook_drop(struct hook_moved *moved)
+{
+	PyObject **base = moved->base;
+
+	moved->base = NULL;
+	for (uint32_t i = 0; i < moved->count; i++) {
+		PyObject *value = base[i];
+
+		base[i] = NULL;
+		Py_XDECREF(value);
+	}
+}
+
+/* The innermost call that waits for its frame; another thread's is not ours. */
+static void take_moved(_PyInterpreterFrame *frame)
+{
+	struct hook_moved *moved = hook_moved;
+
+	if ((PyObject *)frame->f_func != moved->function ||
+		_PyInterpreterFrame_LASTI(frame) >= 0)
+		return;
+	hook_moved = NULL;
+	hook_drop(moved);
+}
+
 PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing)
 {
 	struct compiled *compiled;
 	int index = _PyInterpreterFrame_LASTI(frame) + 1;
 
+	if (hook_moved)
+		take_moved(frame);
 	if (thread->cframe->use_tracing)
 		return _PyEval_EvalFrameDefault(thread, frame, throwing);
 	if ((char *)__builtin_frame_address(0) < hook_stack_floor())

@@ -16,6 +16,17 @@ PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int t
  * is time to; NULL: interpret. */
 struct compiled *hook_compiled(PyCodeObject *code);
 
+/* Entries of a caller's stack that go once the frame of `function` is about to run: the
+ * frame has references of its own. */
+struct hook_moved {
+	PyObject *function;
+	PyObject **base; /* NULL: gone */
+	uint32_t count;
+	struct hook_moved *outer;
+};
+extern struct hook_moved *hook_moved;
+void hook_drop(struct hook_moved *moved);
+
 /* The lowest address that native code may let the thread's C stack grow to. */
 char *hook_stack_floor(void);
 

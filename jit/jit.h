@@ -20,6 +20,7 @@ struct jit {
 	bool statistics;    /* -s */
 	bool stress_deopt;
 	const char *dump_ir; /* name of functions to print, or NULL */
+	PyObject *leaving;   /* the value that native code leaves with, see `leave` */
 	bool broken;	     /* compiling failed for want of memory: no more of it */
 };
 

@@ -387,7 +387,7 @@ static void lower_binary_subscr(struct lower *lower)
 {
 	uint32_t owned = take_two(lower);
 
-	lower_stencil(lower, STENCIL_SUBSCRIPT,
+	lower_stencil(lower, STENCIL_SUBSCRIPT_ANY,
 		(struct emit_holes){.a = owned, .error = lower_error(lower)});
 	lower_push_top(lower);
 }
@@ -405,8 +405,22 @@ static void lower_store_subscr(struct lower *lower)
 	lower_argument(lower, 0, container);
 	lower_argument(lower, 1, key);
 	lower_argument(lower, 2, value);
-	lower_stencil(lower, STENCIL_STORE_SUBSCRIPT,
+	lower_stencil(lower, STENCIL_STORE_SUBSCRIPT_ANY,
 		(struct emit_holes){.a = owned, .error = lower_error(lower)});
+}
+
+static void lower_unpack_sequence(struct lower *lower)
+{
+	uint32_t count = lower_op(lower)->oparg;
+	uint32_t owned = take_one(lower);
+
+	lower_stencil(lower, STENCIL_UNPACK,
+		(struct emit_holes){.a = lower_slot_at(lower, lower->depth),
+			.b = owned,
+			.c = count,
+			.error = lower_error(lower)});
+	for (uint32_t i = 0; i < count; i++)
+		lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
 }
 
 /* A jump that follows and takes the truth of what an operation makes, or NULL. */
@@ -650,7 +664,7 @@ static void lower_for_iter(struct lower *lower)
 	const struct ir_op *op = lower_op(lower);
 
 	lower_flush(lower, 0);
-	lower_stencil(lower, STENCIL_FOR_ITER,
+	lower_stencil(lower, STENCIL_FOR_ITER_ANY,
 		(struct emit_holes){.a = lower_slot_at(lower, lower->depth - 1),
 			.error = lower_error(lower),
 			.target = lower_label(lower, op->target)});
@@ -791,6 +805,7 @@ static lowering *const lowerings[256] = {
 	[BINARY_OP] = lower_binary_op,
 	[BINARY_SUBSCR] = lower_binary_subscr,
 	[STORE_SUBSCR] = lower_store_subscr,
+	[UNPACK_SEQUENCE] = lower_unpack_sequence,
 	[COMPARE_OP] = lower_compare_op,
 	[CONTAINS_OP] = lower_contains_op,
 	[IS_OP] = lower_is_op,

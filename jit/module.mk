@@ -2,7 +2,7 @@
 
 # Sources of the stencils.
 STENCILS := $(addprefix jit/, stencils_stack.c stencils_flow.c stencils_object.c stencils_number.c stencils_cache.c \
-	stencils_call.c)
+	stencils_call.c stencils_container.c)
 
 include jit/stencils.mk
 

@@ -50,6 +50,8 @@ int runtime_iterator_end(
 PyObject *runtime_clear_and_pop(
 	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *value);
 
+/* jit.leaving. */
+PyObject *runtime_leaving(void);
 void *runtime_unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
 	struct compiled *compiled, uint32_t number, PyObject *top);
 void *runtime_reraise(PyThreadState *thread, _PyInterpreterFrame *frame,
@@ -91,6 +93,12 @@ PyObject *runtime_global_miss(
 	PyThreadState *thread, _PyInterpreterFrame *frame, struct cache *cache);
 PyObject *runtime_call_miss(PyThreadState *thread, _PyInterpreterFrame *frame,
 	PyObject **base, struct cache *cache);
+/* Unpacks exactly `count` values to `at`, the first one highest; drops `a` where `owned`. */
+int runtime_unpack_value(PyThreadState *thread, PyObject *a, PyObject **at,
+	uint32_t count, uint32_t owned);
+/* Drops those of two operands that are owned; what was replaced and then those. */
+void runtime_drop_operands(PyObject *a, PyObject *b, uint32_t owned);
+void runtime_drop_stored(PyObject *old, PyObject *a, PyObject *b, uint32_t owned);
 /* Drops the first one (may be NULL), then the second. */
 void runtime_drop_two(PyObject *a, PyObject *b);
 

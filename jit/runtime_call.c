@@ -54,6 +54,74 @@ static void fill_locals(_PyInterpreterFrame *callee, PyCodeObject *code,
 		locals[i] = NULL;
 }
 
+enum { BIND_MAX = 24 }; /* parameters of a function that is called with keywords here */
+
+/* Place of a parameter by its name, which is interned as a rule; -1: not found so. */
+static int find_parameter(const PyCodeObject *code, PyObject *name)
+{
+	int count = code->co_argcount + code->co_kwonlyargcount;
+
+	for (int i = code->co_posonlyargcount; i < count; i++)
+		if (PyTuple_GET_ITEM(code->co_localsplusnames, i) == name)
+			return i;
+	return -1;
+}
+
+/* Fills in what was not given from the defaults; false: something is missing. */
+static bool bind_defaults(const PyFunctionObject *function, const PyCodeObject *code,
+	PyObject **bound, PyObject **fresh)
+{
+	PyObject *defaults = function->func_defaults;
+	Py_ssize_t first =
+		code->co_argcount - (defaults ? PyTuple_GET_SIZE(defaults) : 0);
+	int count = code->co_argcount + code->co_kwonlyargcount;
+
+	for (int i = 0; i < count; i++) {
+		fresh[i] = NULL;
+		if (bound[i])
+			continue;
+		if (i < code->co_argcount && i >= first)
+			fresh[i] = PyTuple_GET_ITEM(defaults, i - first);
+		else if (i >= code->co_argcount && function->func_kwdefaults)
+			fresh[i] = PyDict_GetItemWithError(function->func_kwdefaults,
+				PyTuple_GET_ITEM(code->co_localsplusnames, i));
+		if (!fresh[i])
+			return false;
+	}
+	return true;
+}
+
+/* Sorts arguments with keywords into the order of the parameters; false: not a plain
+ * case, or a mistake. Nothing has changed then. */
+static bool bind_named(const PyFunctionObject *function, const PyCodeObject *code,
+	PyObject **arguments, int given, PyObject *names, PyObject **bound)
+{
+	int count = code->co_argcount + code->co_kwonlyargcount;
+	int named = names ? (int)PyTuple_GET_SIZE(names) : 0;
+	PyObject *fresh[BIND_MAX];
+
+	if (code->co_flags & (CO_VARARGS | CO_VARKEYWORDS) || count > BIND_MAX ||
+		!(code->co_flags & CO_OPTIMIZED) || given - named > code->co_argcount)
+		return false;
+	for (int i = 0; i < count; i++)
+		bound[i] = i < given - named ? arguments[i] : NULL;
+	for (int i = 0; i < named; i++) {
+		int place = find_parameter(code, PyTuple_GET_ITEM(names, i));
+
+		if (place < 0 || bound[place])
+			return false;
+		bound[place] = arguments[given - named + i];
+	}
+	if (!bind_defaults(function, code, bound, fresh)) {
+		PyErr_Clear();
+		return false;
+	}
+	for (int i = 0; i < count; i++)
+		if (fresh[i])
+			bound[i] = Py_NewRef(fresh[i]);
+	return true;
+}
+
 /* Straight into the native code of a Python function, without a C structure between. */
 static PyObject *call_native(PyThreadState *thread, _PyInterpreterFrame *callee,
 	const struct compiled *compiled)
@@ -72,20 +140,12 @@ static PyObject *call_native(PyThreadState *thread, _PyInterpreterFrame *callee,
 	return enter_native(thread, callee, compiled->start, NULL);
 }
 
-/* Calls a function with its arguments moved from `from`; takes the reference to it. */
-static PyObject *call_function(
-	PyThreadState *thread, PyFunctionObject *function, PyObject **from, int given)
+/* Runs a new frame natively or by the interpreter, and pops it. */
+static PyObject *evaluate(PyThreadState *thread, _PyInterpreterFrame *callee,
+	const struct compiled *compiled)
 {
-	PyCodeObject *code = (PyCodeObject *)function->func_code;
-	struct compiled *compiled = hook_compiled(code);
-	_PyInterpreterFrame *callee = frame_push(thread, function);
 	PyObject *value;
 
-	if (!callee) {
-		Py_DECREF(function);
-		return NULL;
-	}
-	fill_locals(callee, code, function, from, given);
 	if ((char *)__builtin_frame_address(0) > hook_stack_floor() &&
 		!thread->cframe->use_tracing) {
 		if (compiled)
@@ -96,6 +156,96 @@ static PyObject *call_function(
 	}
 	frame_clear_and_pop(thread, callee);
 	return value;
+}
+
+/* Calls a function with its arguments moved from `from`; takes the reference to it. */
+static PyObject *call_function(
+	PyThreadState *thread, PyFunctionObject *function, PyObject **from, int given)
+{
+	PyCodeObject *code = (PyCodeObject *)function->func_code;
+	struct compiled *compiled = hook_compiled(code);
+	_PyInterpreterFrame *callee = frame_push(thread, function);
+
+	if (!callee) {
+		for (int i = 0; i < given; i++)
+			Py_DECREF(from[i]);
+		Py_DECREF(function);
+		return NULL;
+	}
+	fill_locals(callee, code, function, from, given);
+	return evaluate(thread, callee, compiled);
+}
+
+/* The same with the arguments as bind_named() has them, the defaults included. */
+static PyObject *call_bound(
+	PyThreadState *thread, PyFunctionObject *function, PyObject **bound)
+{
+	PyCodeObject *code = (PyCodeObject *)function->func_code;
+	int count = code->co_argcount + code->co_kwonlyargcount;
+	struct compiled *compiled = hook_compiled(code);
+	_PyInterpreterFrame *callee = frame_push(thread, function);
+	int i = 0;
+
+	if (!callee) {
+		for (; i < count; i++)
+			Py_DECREF(bound[i]);
+		Py_DECREF(function);
+		return NULL;
+	}
+	for (; i < count; i++)
+		callee->localsplus[i] = bound[i];
+	for (; i < code->co_nlocalsplus; i++)
+		callee->localsplus[i] = NULL;
+	return evaluate(thread, callee, compiled);
+}
+
+/* Any other Python function: the interpreter sorts the arguments out. Once its frame is
+ * there, the references of the stack go, as if they had been moved. */
+static PyObject *call_vector(PyThreadState *thread, PyObject *callable, PyObject **base,
+	uint32_t count, PyObject **arguments, size_t given, PyObject *names)
+{
+	struct hook_moved moved = {callable, base, count, hook_moved};
+	PyObject *value;
+
+	(void)thread;
+	if (Py_IS_TYPE(callable, &PyFunction_Type))
+		hook_moved = &moved;
+	value = PyObject_Vectorcall(
+		callable, arguments, given | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+	hook_moved = moved.outer;
+	if (moved.base)
+		hook_drop(&moved);
+	return value;
+}
+
+/* What CPython's specialized calls do in line: NULL, and the stack as it was, where it is
+ * none of them; *failed where it raised. */
+static PyObject *call_builtin(PyThreadState *thread, PyObject *callable,
+	PyObject **arguments, size_t given, bool *failed)
+{
+	struct callable_cache *known = &thread->interp->callable_cache;
+	PyObject *result = NULL;
+	Py_ssize_t length;
+	int yes;
+
+	*failed = false;
+	if (callable == known->len && given == 1) {
+		length = PyObject_Length(arguments[0]);
+		result = length < 0 ? NULL : PyLong_FromSsize_t(length);
+	} else if (callable == known->isinstance && given == 2) {
+		yes = PyObject_IsInstance(arguments[0], arguments[1]);
+		result = yes < 0 ? NULL : Py_NewRef(yes ? Py_True : Py_False);
+	} else if (callable == known->list_append && given == 2 &&
+		   PyList_Check(arguments[0])) {
+		result = PyList_Append(arguments[0], arguments[1]) ? NULL
+								   : Py_NewRef(Py_None);
+	} else if (callable == (PyObject *)&PyType_Type && given == 1) {
+		result = Py_NewRef(Py_TYPE(arguments[0]));
+	} else {
+		return NULL;
+	}
+	*failed = !result;
+	return result;
 }
 
 /* A stub for the next call of the same function, where it is compiled and gets exactly
@@ -129,36 +279,110 @@ PyObject *runtime_call_miss(PyThreadState *thread, _PyInterpreterFrame *frame,
 	return runtime_call(thread, frame, base, cache->oparg, cache->name);
 }
 
+/* A bound method becomes function and self. */
+static void unbind(PyObject **base)
+{
+	PyObject *method = base[1];
+
+	base[0] = Py_NewRef(((PyMethodObject *)method)->im_func);
+	base[1] = Py_NewRef(((PyMethodObject *)method)->im_self);
+	Py_DECREF(method);
+}
+
+/* A Python function where the arguments are easy to place; false: they are not. */
+static bool call_easy(PyThreadState *thread, PyFunctionObject *function,
+	PyObject **arguments, int given, PyObject *names, PyObject **value)
+{
+	PyCodeObject *code = (PyCodeObject *)function->func_code;
+	PyObject *bound[BIND_MAX];
+
+	if (!names && is_simple(function, code, given)) {
+		*value = call_function(thread, function, arguments, given);
+		return true;
+	}
+	if (!bind_named(function, code, arguments, given, names, bound))
+		return false;
+	*value = call_bound(thread, function, bound);
+	return true;
+}
+
+/* An instance of a class whose only say in the matter is a Python __init__(): what
+ * type_call() does for it. False: not such a class. */
+static bool construct(
+	PyThreadState *thread, PyObject **base, uint32_t oparg, PyObject **value)
+{
+	PyTypeObject *type = (PyTypeObject *)base[1];
+	PyObject *init;
+	PyObject *object;
+	PyObject *none;
+	PyCodeObject *code;
+
+	if (Py_TYPE(type) != &PyType_Type || type->tp_new != PyBaseObject_Type.tp_new ||
+		!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
+		type->tp_flags & Py_TPFLAGS_IS_ABSTRACT)
+		return false;
+	init = _PyType_Lookup(type, &_Py_ID(__init__));
+	if (!init || !Py_IS_TYPE(init, &PyFunction_Type))
+		return false;
+	code = (PyCodeObject *)((PyFunctionObject *)init)->func_code;
+	if (!is_simple((PyFunctionObject *)init, code, (int)oparg + 1))
+		return false;
+	*value = NULL;
+	object = type->tp_alloc(type, 0);
+	if (!object) {
+		drop_arguments(base, oparg + 2);
+		return true;
+	}
+	/* The class's place becomes self's; the class lives on in the instance. */
+	base[1] = Py_NewRef(object);
+	none = call_function(
+		thread, (PyFunctionObject *)Py_NewRef(init), base + 1, (int)oparg + 1);
+	Py_DECREF(type);
+	if (none && none != Py_None) {
+		PyErr_Format(PyExc_TypeError,
+			"__init__() should return None, not '%.200s'",
+			Py_TYPE(none)->tp_name);
+		Py_CLEAR(none);
+	}
+	if (none)
+		*value = object;
+	else
+		Py_DECREF(object);
+	Py_XDECREF(none);
+	return true;
+}
+
 PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **base,
 	uint32_t oparg, PyObject *names)
 {
 	PyObject *callable;
 	PyObject **arguments;
-	PyObject *value;
+	PyObject *value = NULL;
 	size_t given;
 	size_t named = names ? (size_t)PyTuple_GET_SIZE(names) : 0;
+	bool failed;
 
 	(void)frame;
-	if (!base[0] && Py_IS_TYPE(base[1], &PyMethod_Type)) {
-		PyObject *method = base[1];
-
-		base[0] = Py_NewRef(((PyMethodObject *)method)->im_func);
-		base[1] = Py_NewRef(((PyMethodObject *)method)->im_self);
-		Py_DECREF(method);
-	}
+	if (!base[0] && Py_IS_TYPE(base[1], &PyMethod_Type))
+		unbind(base);
 	callable = base[0] ? base[0] : base[1];
 	arguments = base[0] ? base + 1 : base + 2;
 	given = base[0] ? oparg + 1 : oparg;
-	if (Py_IS_TYPE(callable, &PyFunction_Type) && !names &&
-		is_simple((PyFunctionObject *)callable,
-			(PyCodeObject *)((PyFunctionObject *)callable)->func_code,
-			(int)given)) {
-		base[0] = NULL;
-		return call_function(
-			thread, (PyFunctionObject *)callable, arguments, (int)given);
+	if (Py_IS_TYPE(callable, &PyFunction_Type)) {
+		if (call_easy(thread, (PyFunctionObject *)callable, arguments, (int)given,
+			    names, &value))
+			return value;
+	} else if (PyType_Check(callable) && !names && !base[0]) {
+		if (construct(thread, base, oparg, &value))
+			return value;
 	}
-	value = PyObject_Vectorcall(callable, arguments,
-		(given - named) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
-	drop_arguments(base, oparg + 2);
-	return value;
+	if (!named) {
+		value = call_builtin(thread, callable, arguments, given, &failed);
+		if (value || failed) {
+			drop_arguments(base, oparg + 2);
+			return value;
+		}
+	}
+	return call_vector(
+		thread, callable, base, oparg + 2, arguments, given - named, names);
 }

@@ -49,9 +49,58 @@ static const binaryfunc operations[] = {
 	[NB_INPLACE_XOR] = PyNumber_InPlaceXor,
 };
 
+static bool is_small(const PyObject *object)
+{
+	return object->ob_type == &PyLong_Type &&
+	       (size_t)(((const PyVarObject *)object)->ob_size + 1) <= 2;
+}
+
+static long small_value(const PyObject *object)
+{
+	return ((const PyVarObject *)object)->ob_size *
+	       (long)((const PyLongObject *)object)->ob_digit[0];
+}
+
+/* Operations on two ints of a word, with Python's rounding: towards minus infinity.
+ * NULL without exception: not one of them. */
+static PyObject *small_operation(uint32_t operation, long x, long y)
+{
+	switch (operation) {
+	case NB_FLOOR_DIVIDE:
+	case NB_INPLACE_FLOOR_DIVIDE:
+		if (!y)
+			return NULL;
+		return runtime_new_int(x / y - (x % y && (x < 0) != (y < 0)));
+	case NB_REMAINDER:
+	case NB_INPLACE_REMAINDER:
+		if (!y)
+			return NULL;
+		return runtime_new_int(x % y + (x % y && (x < 0) != (y < 0) ? y : 0));
+	case NB_AND:
+	case NB_INPLACE_AND: return runtime_new_int(x & y);
+	case NB_OR:
+	case NB_INPLACE_OR: return runtime_new_int(x | y);
+	case NB_XOR:
+	case NB_INPLACE_XOR: return runtime_new_int(x ^ y);
+	case NB_RSHIFT:
+	case NB_INPLACE_RSHIFT:
+		return y < 0 ? NULL : runtime_new_int(x >> (y > 62 ? 62 : y));
+	case NB_LSHIFT:
+	case NB_INPLACE_LSHIFT:
+		return y < 0 || y > 32 ? NULL : runtime_new_int(x * (1L << y));
+	default: return NULL;
+	}
+}
+
 PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what)
 {
-	PyObject *result = operations[what >> RUNTIME_OWNS_BITS](a, b);
+	uint32_t operation = what >> RUNTIME_OWNS_BITS;
+	PyObject *result = NULL;
+
+	if (is_small(a) && is_small(b))
+		result = small_operation(operation, small_value(a), small_value(b));
+	if (!result && !PyErr_Occurred())
+		result = operations[operation](a, b);
 
 	release(a, what, RUNTIME_OWNS_A);
 	release(b, what, RUNTIME_OWNS_B);
@@ -60,8 +109,19 @@ PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what)
 
 PyObject *runtime_compare(PyObject *a, PyObject *b, uint32_t what)
 {
-	PyObject *result = PyObject_RichCompare(a, b, (int)(what >> RUNTIME_OWNS_BITS));
+	int operation = (int)(what >> RUNTIME_OWNS_BITS);
+	PyObject *result;
 
+	if (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) &&
+		(operation == Py_EQ || operation == Py_NE)) {
+		int equal = _PyUnicode_Equal(a, b);
+
+		result = equal < 0 ? NULL
+				   : Py_NewRef(equal == (operation == Py_EQ) ? Py_True
+									     : Py_False);
+	} else {
+		result = PyObject_RichCompare(a, b, operation);
+	}
 	release(a, what, RUNTIME_OWNS_A);
 	release(b, what, RUNTIME_OWNS_B);
 	return result;
@@ -89,8 +149,15 @@ int runtime_contains(PyObject *a, PyObject *b, uint32_t owned)
 
 PyObject *runtime_subscript(PyObject *a, PyObject *b, uint32_t owned)
 {
-	PyObject *result = PyObject_GetItem(a, b);
+	PyObject *result;
 
+	if (PyDict_CheckExact(a)) {
+		result = Py_XNewRef(PyDict_GetItemWithError(a, b));
+		if (!result && !PyErr_Occurred())
+			_PyErr_SetKeyError(b);
+	} else {
+		result = PyObject_GetItem(a, b);
+	}
 	release(a, owned, RUNTIME_OWNS_A);
 	release(b, owned, RUNTIME_OWNS_B);
 	return result;
@@ -235,4 +302,33 @@ void runtime_drop_two(PyObject *a, PyObject *b)
 {
 	Py_XDECREF(a);
 	Py_DECREF(b);
+}
+
+void runtime_drop_operands(PyObject *a, PyObject *b, uint32_t owned)
+{
+	release(b, owned, RUNTIME_OWNS_B);
+	release(a, owned, RUNTIME_OWNS_A);
+}
+
+void runtime_drop_stored(PyObject *old, PyObject *a, PyObject *b, uint32_t owned)
+{
+	Py_DECREF(old);
+	release(b, owned, RUNTIME_OWNS_B);
+	release(a, owned, RUNTIME_OWNS_A);
+}
+
+int runtime_unpack_value(
+	PyThreadState *thread, PyObject *a, PyObject **at, uint32_t count, uint32_t owned)
+{
+	int result = 0;
+
+	if (PyList_CheckExact(a) && PyList_GET_SIZE(a) == (Py_ssize_t)count) {
+		for (uint32_t i = 0; i < count; i++)
+			at[count - 1 - i] = Py_NewRef(PyList_GET_ITEM(a, i));
+	} else {
+		result = runtime_unpack_iterable(thread, a, (int)count, -1, at + count);
+	}
+	if (owned)
+		Py_DECREF(a);
+	return result;
 }

@@ -78,7 +78,7 @@ void op_DEOPT(uintptr_t number)
 
 void op_LEAVE_NULL(void)
 {
-	cont1(NULL);
+	cont1(runtime_leaving());
 }
 
 void op_JUMP(void)
@@ -243,27 +243,6 @@ void op_JUMP_NOT_NONE_OWNED(PyObject *a)
 	TARGET();
 }
 
-/* The iterator is in the slot A. The next value goes on top; at the end the iterator is
- * dropped and the loop is left. */
-void op_FOR_ITER(void)
-{
-	PyObject *iterator = SLOT(HOLE_A);
-	PyObject *next;
-
-	SET_INSTRUCTION();
-	next = Py_TYPE(iterator)->tp_iternext(iterator);
-	if (LIKELY(next != NULL)) {
-		top = next;
-		CONT();
-		return;
-	}
-	if (runtime_iterator_end(thread, frame, SLOT(HOLE_A)) < 0) {
-		ERROR();
-		return;
-	}
-	TARGET();
-}
-
 /* A generator hands out an owned value and waits; A is its stack's end. */
 void op_YIELD(PyObject *a)
 {
@@ -278,6 +257,7 @@ void op_YIELD(PyObject *a)
 /* Back to the caller with an owned value; A is the frame's number of locals. */
 void op_RETURN(PyObject *a)
 {
+	SET_INSTRUCTION();
 	frame->stacktop = (int)HOLE32(HOLE_A);
 	thread->recursion_remaining++;
 	thread->cframe->current_frame = frame->previous;

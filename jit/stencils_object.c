@@ -19,45 +19,6 @@ void op_BINARY(PyObject *a, PyObject *b)
 	FINISH(runtime_binary(a, b, HOLE_ARGUMENT(HOLE_A)));
 }
 
-void op_COMPARE(PyObject *a, PyObject *b)
-{
-	SET_INSTRUCTION();
-	FINISH(runtime_compare(a, b, HOLE_ARGUMENT(HOLE_A)));
-}
-
-/* Compares and jumps where the outcome is B. */
-void op_COMPARE_JUMP_TRUE(PyObject *a, PyObject *b)
-{
-	int truth;
-
-	SET_INSTRUCTION();
-	truth = runtime_compare_truth(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (truth)
-		TARGET();
-	else
-		CONT();
-}
-
-void op_COMPARE_JUMP_FALSE(PyObject *a, PyObject *b)
-{
-	int truth;
-
-	SET_INSTRUCTION();
-	truth = runtime_compare_truth(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (!truth)
-		TARGET();
-	else
-		CONT();
-}
-
 /* B is 1 for `not in`. */
 void op_CONTAINS(PyObject *a, PyObject *b)
 {
@@ -140,64 +101,6 @@ void op_NOT(PyObject *a)
 	}
 	top = Py_NewRef(truth ? Py_False : Py_True);
 	CONT();
-}
-
-void op_SUBSCRIPT(PyObject *a, PyObject *b)
-{
-	SET_INSTRUCTION();
-	FINISH(runtime_subscript(a, b, HOLE_ARGUMENT(HOLE_A)));
-}
-
-void op_STORE_SUBSCRIPT(PyObject *container, PyObject *key, PyObject *value)
-{
-	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_store_subscript(
-			     container, key, value, HOLE_ARGUMENT(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
-}
-
-void op_LOAD_ATTRIBUTE(PyObject *a)
-{
-	SET_INSTRUCTION();
-	FINISH(runtime_load_attribute(a, HOLE_OBJECT(HOLE_B), HOLE_ARGUMENT(HOLE_A)));
-}
-
-void op_STORE_ATTRIBUTE(PyObject *owner, PyObject *value)
-{
-	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_store_attribute(owner, HOLE_OBJECT(HOLE_B), value,
-			     HOLE_ARGUMENT(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
-}
-
-void op_LOAD_METHOD(PyObject *a)
-{
-	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_load_method(a, HOLE_OBJECT(HOLE_B), SLOT_AT(HOLE_C),
-			     HOLE_ARGUMENT(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
-}
-
-void op_LOAD_GLOBAL(void)
-{
-	SET_INSTRUCTION();
-	FINISH(runtime_load_global(thread, frame, HOLE_OBJECT(HOLE_A)));
-}
-
-void op_CALL(void)
-{
-	SET_INSTRUCTION();
-	FINISH(runtime_call(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B),
-		HOLE_OBJECT(HOLE_C)));
 }
 
 void op_APPEND_STRING(PyObject *a)

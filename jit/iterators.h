@@ -1,0 +1,23 @@
+/* Iterators whose insides CPython keeps to itself. */
+#ifndef JIT_ITERATORS_H
+#define JIT_ITERATORS_H
+
+#include "jit/python.h"
+
+/* Of a range of machine words (Objects/rangeobject.c). */
+struct range_iterator {
+	PyObject ob_base;
+	long index;
+	long start;
+	long step;
+	long length;
+};
+
+/* Of a list (Objects/listobject.c). */
+struct list_iterator {
+	PyObject ob_base;
+	Py_ssize_t index;
+	PyListObject *list; /* NULL: at its end */
+};
+
+#endif
