@@ -163,6 +163,7 @@ static struct cache_stub *add_stub(
 		tell_symbols(cache, stub);
 	jit.timers.code_bytes += stub_emit.size;
 	emit_end(&stub_emit);
+	cache->patience = 2;
 	stub->next = cache->stubs;
 	cache->stubs = stub;
 	set_state(cache, cache->count++ ? CACHE_POLYMORPHIC : CACHE_MONOMORPHIC);

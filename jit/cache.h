@@ -31,6 +31,7 @@ enum cache_state {
 };
 
 enum {
+	CACHE_PATIENCE = 1 << 12,
 	CACHE_STUBS = 4,   /* at a time in a chain */
 	CACHE_RETRIES = 2, /* times that a full chain starts anew: types change */
 };
@@ -51,7 +52,8 @@ struct cache {
 	uint8_t owned; /* operands that are owned, as in runtime.h */
 	uint8_t count; /* stubs in the chain */
 	uint8_t retries;
-	uint16_t misses;
+	uint16_t misses;   /* since it was last looked at */
+	uint16_t patience; /* misses until it is again */
 	uint32_t oparg; /* of a call */
 	uint32_t
 		slot; /* offset from the frame of the result's or the call's first slot */
@@ -87,10 +89,17 @@ void cache_learn_store(struct cache *cache, PyObject *object);
 void cache_learn_call(struct cache *cache, PyFunctionObject *function,
 	struct compiled *callee, bool method, bool bound);
 
-/* Whether a miss is still worth looking at. */
+/* Whether a miss is worth looking at: the second one is, and then fewer and fewer, so that
+ * what no stub is made for costs little. */
 static inline bool cache_learns(struct cache *cache)
 {
-	return cache->state != CACHE_MEGAMORPHIC && cache->misses++ >= 1;
+	if (cache->state == CACHE_MEGAMORPHIC || ++cache->misses < cache->patience)
+		return false;
+	cache->misses = 0;
+	cache->patience = (uint16_t)(cache->patience * 2);
+	if (cache->patience > CACHE_PATIENCE)
+		cache->patience = CACHE_PATIENCE;
+	return true;
 }
 
 /* Releases the stubs. */

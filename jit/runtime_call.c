@@ -329,6 +329,8 @@ static bool construct(
 		return false;
 	*value = NULL;
 	object = type->tp_alloc(type, 0);
+	if (object && _PyObject_InitializeDict(object))
+		Py_CLEAR(object);
 	if (!object) {
 		drop_arguments(base, oparg + 2);
 		return true;
