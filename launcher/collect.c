@@ -118,7 +118,8 @@ static void collect_matching(int run, struct run_info *info, int directory,
 	rewinddir(stream);
 	while ((entry = readdir(stream)) != NULL) {
 		if (fnmatch(pattern, entry->d_name, 0) == 0)
-			move_file(run, info, directory, where, entry->d_name, kept);
+			move_file(run, info, directory, where, entry->d_name,
+				strchr(kept, '*') ? entry->d_name : kept);
 	}
 	closedir(stream);
 }

@@ -223,11 +223,11 @@ static void find_environment(const struct search *search)
 
 	if (only_a.count || only_b.count)
 		found(search, "environment count", explains,
-			"%zu variables in A, %zu in B%s%s%s%s%s%s", search->a->env.count,
+			"%zu variables in A, %zu in B%s%s%s%s%s", search->a->env.count,
 			search->b->env.count, only_a.count ? "; only in A: " : "",
-			only_a.text, only_a.count && only_b.count ? "" : "",
-			only_b.count ? "; only in B: " : "", only_b.text,
-			search->padded ? "" : " (--env=pinned pads the stack)");
+			only_a.text, only_b.count ? "; only in B: " : "", only_b.text,
+			search->padded ? " (--env=clean hands on a fixed few)"
+				       : " (--env=pinned pads the stack)");
 	if (!changed.count)
 		return;
 	size_t a = environment_bytes(search->a), b = environment_bytes(search->b);
@@ -238,7 +238,8 @@ static void find_environment(const struct search *search)
 			a, b, changed.text);
 	else
 		found(search, "environment content", explains & ~(unsigned)DIFF_STACK,
-			"other values of: %s", changed.text);
+			"other values of: %s (--env=clean hands on a fixed few)",
+			changed.text);
 }
 
 static void find_directory(const struct search *search)

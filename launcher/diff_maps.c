@@ -7,6 +7,7 @@
 #include "launcher/diff.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 struct side {
 	struct maps maps;
 	bool *paired;
+	pid_t pid;
 	const char *program; /* the name of the program's own mappings, or NULL */
 };
 
@@ -52,6 +54,7 @@ static int side_read(struct side *side, const struct run *run, const char *file)
 		return -1;
 	}
 	side->paired = xcalloc(side->maps.count + 1, sizeof(*side->paired));
+	side->pid = run->info.pid;
 	find_program(side, run);
 	return 0;
 }
@@ -67,6 +70,21 @@ static bool is_program(const struct side *side, const struct map *map)
 	return side->program && strcmp(map->name, side->program) == 0;
 }
 
+/* A runtime's own files carry its pid: "jit-4711.dump" is the same file in the next run. */
+static bool same_name(const char *x, pid_t x_pid, const char *y, pid_t y_pid)
+{
+	char x_digits[16], y_digits[16];
+
+	if (strcmp(x, y) == 0)
+		return true;
+	size_t x_length = (size_t)snprintf(x_digits, sizeof(x_digits), "%d", (int)x_pid);
+	size_t y_length = (size_t)snprintf(y_digits, sizeof(y_digits), "%d", (int)y_pid);
+	const char *x_at = strstr(x, x_digits), *y_at = strstr(y, y_digits);
+	return x_at && y_at && x_at - x == y_at - y &&
+	       strncmp(x, y, (size_t)(x_at - x)) == 0 &&
+	       strcmp(x_at + x_length, y_at + y_length) == 0;
+}
+
 static bool same_file(const struct side *a, const struct map *x, const struct side *b,
 	const struct map *y)
 {
@@ -74,7 +92,7 @@ static bool same_file(const struct side *a, const struct map *x, const struct si
 		return false;
 	if (is_program(a, x) != is_program(b, y))
 		return false;
-	return (is_program(a, x) || strcmp(x->name, y->name) == 0) &&
+	return (is_program(a, x) || same_name(x->name, a->pid, y->name, b->pid)) &&
 	       (*x->name == '[' || x->offset == y->offset);
 }
 

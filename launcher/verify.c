@@ -198,13 +198,15 @@ static void compare_codes(struct verify *verify, const struct run *run)
 		const struct code *x = &verify->codes.items[i];
 		if (partner[i] == codes.count) {
 			verify->address_moved[i] = true;
+			verify->bytes_differ[i] |= x->bytes != NULL;
 			continue;
 		}
 		const struct code *y = &codes.items[partner[i]];
 		paired++;
 		verify->address_moved[i] |= x->address != y->address;
-		verify->bytes_differ[i] |= !x->bytes || !y->bytes || x->size != y->size ||
-					   memcmp(x->bytes, y->bytes, x->size) != 0;
+		verify->bytes_differ[i] |=
+			x->bytes && (!y->bytes || !y->bytes || x->size != y->size ||
+					    memcmp(x->bytes, y->bytes, x->size) != 0);
 	}
 	if (codes.count - paired > verify->extra)
 		verify->extra = codes.count - paired;

@@ -1,0 +1,11 @@
+;; Procedures that Guile's JIT compiles: numbers, vectors, hash tables.
+(define (sum n)
+  (let loop ((i 0) (s 0))
+    (if (= i n) s (loop (+ i 1) (modulo (+ s (* i 7)) 1000003)))))
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(define (words n)
+  (let ((counts (make-hash-table)))
+    (do ((i 0 (+ i 1))) ((= i n) (hash-count (const #t) counts))
+      (hashq-set! counts (modulo i 97) i))))
+(do ((round 0 (+ round 1)) (result 0 (+ result (sum 100000) (fib 18) (words 3000))))
+    ((= round 10) (display result) (newline)))
