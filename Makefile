@@ -54,6 +54,7 @@ TEST_PROGRAMS :=
 -include jit/module.mk
 -include annotate/module.mk
 include tests/module.mk
+include tests/fuzz/module.mk
 include etc/install.mk
 
 programs: $(PROGRAMS)

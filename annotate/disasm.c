@@ -9,7 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	CLASSES = 2048, /* more than any machine of capstone's has mnemonics */
+	MNEMONIC_WIDTH = 7,
+};
+
+/* What a mnemonic tells. */
+struct class
+{
+	bool known, slow, may_load, nop, exchange;
+	enum disasm_flow flow;
+};
+
 struct disasm {
+	struct class classes[CLASSES];
+	struct class other;
 	csh handle;
 	cs_insn *instruction;
 	unsigned machine, step; /* bytes of the least instruction */
@@ -98,39 +112,77 @@ static enum disasm_flow arm64_flow(const char *name)
 	return strcmp(name, "ret") == 0 ? DISASM_RETURN : DISASM_PLAIN;
 }
 
-static bool is_nop(const char *name, const char *operands)
+/* A store, whose memory operand comes first (last in AT&T's), waits for nobody. */
+static bool loads(const char *operands)
 {
-	const char *word = strrchr(name, ' ');
-
-	word = word ? word + 1 : name;
-	if (begins(word, "nop") || strcmp(word, "int3") == 0)
-		return true;
-	return begins(word, "xchg") &&
-	       (strcmp(operands, "ax, ax") == 0 || strcmp(operands, "%ax, %ax") == 0);
-}
-
-/* Kinds that can keep others waiting. In Intel's syntax memory stands in brackets. */
-static bool is_slow(const char *name, const char *operands)
-{
-	static const char *const slow[] = {"div", "idiv", "vdiv", "sqrt", "vsqrt",
-		"rsqrt", "lock ", "xchg", "cpuid", "rdtsc", "mfence", "sdiv", "udiv",
-		"fdiv", "fsqrt", "ldr", "ldp", "rep "};
-
-	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
-		if (begins(name, slow[i]))
-			return true;
 	const char *memory = strpbrk(operands, "[(");
-	if (!memory || begins(name, "lea") || begins(name, "nop"))
+
+	if (!memory)
 		return false;
-	/* A store, whose memory operand comes first (last in AT&T's), waits for nobody.
-	 */
 	bool first = operands[0] != '%' && operands[0] != '$' &&
 		     (memory == operands ||
 			     !memchr(operands, ',', (size_t)(memory - operands)));
-	bool moves = begins(name, "mov") || begins(name, "vmov") || begins(name, "str");
-	if (memory[0] == '(')
-		return !moves || first;
-	return !moves || !first;
+	return memory[0] == '(' ? first : !first;
+}
+
+static const char *last_word(const char *name)
+{
+	const char *word = strrchr(name, ' ');
+
+	return word ? word + 1 : name;
+}
+
+static struct class make_class(unsigned machine, const char *name)
+{
+	/* Kinds that can keep others waiting. */
+	static const char *const slow[] = {"div", "idiv", "vdiv", "sqrt", "vsqrt",
+		"rsqrt", "lock ", "xchg", "cpuid", "rdtsc", "mfence", "sdiv", "udiv",
+		"fdiv", "fsqrt", "rep "};
+	const char *word = last_word(name);
+	struct class class = {.known = true};
+
+	class.flow = machine == EM_X86_64 || machine == EM_386 ? x86_flow(name)
+		     : machine == EM_AARCH64		       ? arm64_flow(name)
+							       : DISASM_PLAIN;
+	class.exchange = begins(word, "xchg");
+	class.nop = begins(word, "nop") || strcmp(word, "int3") == 0 || class.exchange;
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+		class.slow |= begins(name, slow[i]);
+	class.may_load =
+		!begins(word, "lea") && !begins(word, "nop") && !begins(word, "st");
+	return class;
+}
+
+/* What a mnemonic alone tells is worked out once for each; prefixes make others of it. */
+static const struct class *classify(struct disasm *disasm, const cs_insn *decoded)
+{
+	struct class *class = &disasm->classes[decoded->id % CLASSES];
+
+	if (strchr(decoded->mnemonic, ' ') || decoded->id >= CLASSES) {
+		disasm->other = make_class(disasm->machine, decoded->mnemonic);
+		return &disasm->other;
+	}
+	if (!class->known)
+		*class = make_class(disasm->machine, decoded->mnemonic);
+	return class;
+}
+
+/* "mnemonic" in a column of 7, then the operands. */
+static void join(char *text, const char *mnemonic, const char *operands)
+{
+	size_t length = strlen(mnemonic), more = strlen(operands);
+
+	if (length > DISASM_TEXT / 4)
+		length = DISASM_TEXT / 4;
+	if (more > DISASM_TEXT / 2)
+		more = DISASM_TEXT / 2;
+	memcpy(text, mnemonic, length);
+	while (more && length < MNEMONIC_WIDTH)
+		text[length++] = ' ';
+	if (more)
+		text[length++] = ' ';
+	memcpy(text + length, operands, more);
+	text[length + more] = '\0';
 }
 
 /* The last number in hexadecimal: of several the one that can be an address. */
@@ -205,17 +257,12 @@ void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
 		return;
 	}
 	instruction->size = decoded->size;
-	instruction->flow = disasm->machine == EM_X86_64 || disasm->machine == EM_386
-				    ? x86_flow(decoded->mnemonic)
-			    : disasm->machine == EM_AARCH64
-				    ? arm64_flow(decoded->mnemonic)
-				    : DISASM_PLAIN;
-	instruction->slow = is_slow(decoded->mnemonic, decoded->op_str);
-	instruction->nop = is_nop(decoded->mnemonic, decoded->op_str);
-	if (decoded->op_str[0])
-		snprintf(instruction->text, DISASM_TEXT, "%-7s %s", decoded->mnemonic,
-			decoded->op_str);
-	else
-		snprintf(instruction->text, DISASM_TEXT, "%s", decoded->mnemonic);
+	const struct class *class = classify(disasm, decoded);
+	instruction->flow = class->flow;
+	instruction->slow = class->slow || (class->may_load && loads(decoded->op_str));
+	instruction->nop = class->nop &&
+			   (!class->exchange || strcmp(decoded->op_str, "ax, ax") == 0 ||
+				   strcmp(decoded->op_str, "%ax, %ax") == 0);
+	join(instruction->text, decoded->mnemonic, decoded->op_str);
 	read_operands(disasm, instruction, decoded->op_str);
 }

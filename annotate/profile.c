@@ -9,19 +9,23 @@
 #include <string.h>
 
 enum {
-	CACHE_BITS = 14,
-	FIRST_TABLE = 1 << 12,
+	CACHE_BITS = 17,
+	FIRST_TABLE = 1 << 14,
 	COMM_CACHE = 64,
 };
 
+/* One line of the processor's cache: with very many addresses each sample waits for memory,
+ * so it should wait once. Counts are handed on when an entry makes room or at the end. */
 struct cached {
 	const struct process *process;
 	uint64_t address, from, to;
-	uint32_t event, mode;
+	uint64_t count;	 /* of samples not handed on yet */
 	struct hit *hit; /* NULL: unresolved … */
-	size_t reason;	 /* … for this one, a place in profile->unresolved */
+	uint32_t reason; /* … for this one, a place in profile->unresolved */
+	uint32_t event;
+	uint8_t mode;
 	bool filled;
-};
+} __attribute__((aligned(64)));
 
 struct cached_comm { /* names stand in the file: equal pointers, equal names */
 	const char *name;
@@ -90,6 +94,15 @@ static struct hit *find_hit(struct profile *profile, const struct hit *key)
 	return profile->table[place] = hit;
 }
 
+static void hand_on(struct profile *profile, struct cached *cached)
+{
+	if (cached->hit)
+		cached->hit->count += cached->count;
+	else if (cached->count)
+		profile->unresolved.list[cached->reason].count += cached->count;
+	cached->count = 0;
+}
+
 static void fill(struct collect *collect, struct cached *cached, struct process *process,
 	const struct attr_sample_data *sample)
 {
@@ -105,7 +118,8 @@ static void fill(struct collect *collect, struct cached *cached, struct process 
 	/* What is late is counted each time, and so never kept. */
 	cached->filled = late == profile->late;
 	if (place.reason) {
-		cached->reason = tally_index(&profile->unresolved, place.reason);
+		cached->reason =
+			(uint32_t)tally_index(&profile->unresolved, place.reason);
 		return;
 	}
 	struct hit key = {.offset = place.offset,
@@ -127,18 +141,14 @@ static void count_place(struct collect *collect, const struct perfdata_record *r
 		cached->address != sample->ip || cached->event != record->event ||
 		cached->mode != mode || sample->time < cached->from ||
 		sample->time >= cached->to) {
+		hand_on(collect->profile, cached);
 		cached->process = process;
 		cached->address = sample->ip;
 		cached->event = record->event;
-		cached->mode = mode;
+		cached->mode = (uint8_t)mode;
 		fill(collect, cached, process, sample);
 	}
-	if (!cached->hit) {
-		collect->profile->unresolved.list[cached->reason].count++;
-		return;
-	}
-	cached->hit->count++;
-	cached->hit->function->samples++;
+	cached->count++;
 }
 
 static const char *count_comm(struct collect *collect, struct process *process,
@@ -254,12 +264,23 @@ static int begin_merge(struct profile *profile, struct input *input, struct faul
 	return 0;
 }
 
+/* Aligned as its entries ask for. */
+static struct collect *new_collect(void)
+{
+	struct collect *collect = aligned_alloc(64, sizeof(*collect));
+
+	if (!collect)
+		die(125, "out of memory");
+	memset(collect, 0, sizeof(*collect));
+	return collect;
+}
+
 int profile_add(struct profile *profile, struct input *input, struct fault *fault)
 {
 	if (begin_merge(profile, input, fault) < 0)
 		return -1;
 
-	struct collect *collect = xcalloc(1, sizeof(*collect));
+	struct collect *collect = new_collect();
 	struct perfdata *data = &input->data;
 	struct perfdata_record record;
 
@@ -282,6 +303,8 @@ int profile_add(struct profile *profile, struct input *input, struct fault *faul
 		if (record.type == PERFDATA_SAMPLE)
 			add_sample(collect, &record);
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(collect->cache); i++)
+		hand_on(profile, &collect->cache[i]);
 	free(collect->events);
 	free(collect->wanted);
 	free(collect);
@@ -316,8 +339,10 @@ static void sort_hits(struct function *function)
 {
 	size_t count = 0;
 
-	for (struct hit *hit = function->hits; hit; hit = hit->next)
+	for (struct hit *hit = function->hits; hit; hit = hit->next) {
+		function->samples += hit->count;
 		count++;
+	}
 	if (count < 2)
 		return;
 	struct hit **list = xreallocarray(NULL, count, sizeof(*list));

@@ -55,17 +55,53 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
+struct key {
+	uint64_t address;
+	size_t place;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* Sorts by small keys, which is much faster than moving symbols about, and looks at names
+ * only among symbols of one address. */
+static void sort(struct symbols *symbols)
+{
+	struct key *keys = xreallocarray(NULL, symbols->count, sizeof(*keys));
+	struct symbol *sorted = xreallocarray(NULL, symbols->count, sizeof(*sorted));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < symbols->count; i++)
+		keys[i] = (struct key){symbols->list[i].address, i};
+	qsort(keys, symbols->count, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct symbol *symbol = &symbols->list[keys[i].place];
+		if (kept && sorted[kept - 1].address == symbol->address) {
+			if (compare(symbol, &sorted[kept - 1]) < 0)
+				sorted[kept - 1] = *symbol;
+		} else {
+			sorted[kept++] = *symbol;
+		}
+	}
+	free(keys);
+	free(symbols->list);
+	symbols->list = sorted;
+	symbols->room = symbols->count;
+	symbols->count = kept;
+}
+
 void symbols_index(struct symbols *symbols)
 {
-	struct symbol *list = symbols->list;
 	uint64_t covered = 0;
 	size_t kept = 0;
 
-	if (symbols->count)
-		qsort(list, symbols->count, sizeof(*list), compare);
+	sort(symbols);
+	struct symbol *list = symbols->list;
 	for (size_t i = 0; i < symbols->count; i++) {
-		if (kept && list[kept - 1].address == list[i].address)
-			continue;
 		/* A label within a function is a place in it, not another one. */
 		if (list[i].rank == SYMBOLS_LABEL && list[i].address < covered)
 			continue;

@@ -9,6 +9,7 @@
 
 enum {
 	BYTES_SHOWN = 10,    /* of an instruction, with --raw */
+	MARGIN = 160,	     /* bytes left of an instruction, colours included */
 	LONGEST_PATCH = 16,  /* bytes */
 	PATCHES_SHOWN = 8,   /* of one instruction */
 	VERSIONS_SHOWN = 8,  /* of one function */
@@ -148,7 +149,6 @@ static void write_notes(struct writer *writer, const struct listing *listing,
 	if (row->was)
 		fprintf(writer->out, "  %s; loaded as: %s%s", magenta,
 			listing_text(listing, row->was), paint(writer, RESET));
-	fputc('\n', writer->out);
 }
 
 static void write_hex(struct writer *writer, const uint8_t *bytes, uint64_t size)
@@ -208,31 +208,86 @@ static void write_above(struct writer *writer, const struct listing *listing,
 			listing_text(listing, row->bytecode), paint(writer, RESET));
 }
 
+/* Rows are many: they are put together by hand, which is several times faster than by
+ * printf(). */
+struct line {
+	char text[MARGIN];
+	size_t used;
+};
+
+static void put(struct line *line, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length > MARGIN - line->used)
+		length = MARGIN - line->used;
+	memcpy(line->text + line->used, text, length);
+	line->used += length;
+}
+
+/* A number in `width` columns, right-aligned. */
+static void put_number(struct line *line, uint64_t number, unsigned base, int width)
+{
+	char digits[24];
+	int at = (int)sizeof(digits);
+
+	do
+		digits[--at] = "0123456789abcdef"[number % base];
+	while ((number /= base) && at > 0);
+	for (int i = (int)sizeof(digits) - at; i < width; i++)
+		put(line, " ");
+	if (line->used + sizeof(digits) < MARGIN) {
+		memcpy(line->text + line->used, digits + at, sizeof(digits) - (size_t)at);
+		line->used += sizeof(digits) - (size_t)at;
+	}
+}
+
+/* As "%6.2f%%" has it. */
+static void put_percent(struct line *line, uint64_t part, uint64_t whole)
+{
+	uint64_t hundredths = (part * 10000 + whole / 2) / whole;
+
+	put_number(line, hundredths / 100, 10, 3);
+	put(line, hundredths % 100 < 10 ? ".0" : ".");
+	put_number(line, hundredths % 100, 10, 1);
+	put(line, "%");
+}
+
+static void write_margin(struct writer *writer, const struct listing *listing,
+	const struct listing_row *row)
+{
+	struct line line = {.used = 0};
+	bool runs = writer->profile->input_count > 1;
+
+	if (row->samples) {
+		put(&line, heat(writer, row->samples, listing->samples));
+		put_percent(&line, row->samples, listing->samples);
+		put(&line, " ");
+		put_number(&line, row->samples, 10, 8);
+		put(&line, paint(writer, RESET));
+		if (runs)
+			put_number(&line, row->runs, 10, 5);
+	} else {
+		put(&line, runs ? "                     " : "                ");
+	}
+	put(&line, row->culprit ? " >" : "  ");
+	put(&line, row->patched || row->patch_count ? "*" : " ");
+	put(&line, paint(writer, DIM));
+	put_number(&line, listing->function->address + row->offset, 16, 12);
+	put(&line, paint(writer, RESET));
+	put(&line, "  ");
+	fwrite(line.text, 1, line.used, writer->out);
+}
+
 static void write_row(struct writer *writer, const struct listing *listing,
 	const struct listing_row *row)
 {
-	uint64_t address = listing->function->address + row->offset;
+	const char *text = listing_text(listing, row->text);
 
 	write_above(writer, listing, row);
-	if (row->samples)
-		fprintf(writer->out, "%s%6.2f%% %8" PRIu64 "%s",
-			heat(writer, row->samples, listing->samples),
-			percent(row->samples, listing->samples), row->samples,
-			paint(writer, RESET));
-	else
-		fprintf(writer->out, "%16s", "");
-	if (writer->profile->input_count > 1) {
-		if (row->samples)
-			fprintf(writer->out, " %4u", row->runs);
-		else
-			fputs("     ", writer->out);
-	}
-	fprintf(writer->out, " %c%c%s%12" PRIx64 "%s  ", row->culprit ? '>' : ' ',
-		row->patched || row->patch_count ? '*' : ' ', paint(writer, DIM), address,
-		paint(writer, RESET));
+	write_margin(writer, listing, row);
 	if (writer->raw)
 		write_bytes(writer, listing, row);
-	const char *text = listing_text(listing, row->text);
 	if (row->nops) {
 		fprintf(writer->out, "%snop     (%u instructions, %u bytes)%s\n",
 			paint(writer, DIM), row->nops, row->size, paint(writer, RESET));
@@ -243,8 +298,11 @@ static void write_row(struct writer *writer, const struct listing *listing,
 			row->target);
 	else
 		fputs(text, writer->out);
-	write_notes(writer, listing, row);
-	write_patches(writer, listing, row);
+	if (row->note || row->was)
+		write_notes(writer, listing, row);
+	putc('\n', writer->out);
+	if (row->patch_count)
+		write_patches(writer, listing, row);
 }
 
 static void write_legend(struct writer *writer, const struct listing *listing)

@@ -1,0 +1,25 @@
+/* Support of the fuzz targets. */
+#include "tests/fuzz/fuzz.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+const char program_name[] = "fuzz";
+
+const char *fuzz_file(const uint8_t *data, size_t size)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("input", MFD_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	if (fd < 0 || ftruncate(fd, (off_t)size) < 0 ||
+		pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	return path;
+}
