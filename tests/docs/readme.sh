@@ -11,7 +11,11 @@ for name in "$SRC"/*; do
 	*) ln -s "$name" . ;;
 	esac
 done
-mkdir build
-cp -r "$BUILD"/stablerun "$BUILD"/annotate "$BUILD"/jit "$BUILD"/gdb build
+mkdir -p build/launcher
+for name in stablerun annotate jit gdb rules launcher/main.o; do
+	cp -r "$BUILD/$name" build/$name
+done
+# make is given this build, which is up to date.
 unset MAKEFLAGS MAKELEVEL MFLAGS
+export O="$BUILD"
 exec /usr/bin/python3 "$SRC/tests/docs/transcript.py" "$SRC/README.md"

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[-+]?\d[\d,.:]*")
+NUMBER = re.compile(r"[-+]?0x[0-9a-f]+|\b[0-9a-f]{8,16}\b|[-+]?\d[\d,.:]*")
 BLANKS = re.compile(r"[ \t]+")
 PROMPT = "(gdb) "
 
@@ -111,7 +111,7 @@ def main(path):
         print(f"FAIL: {name}")
         print(f"    expected {difference[0]}")
         print(f"    got      {difference[1]}")
-        for line in got[:60]:
+        for line in got[:40]:
             print(f"    | {line}")
     return 1 if failed else 0
 
