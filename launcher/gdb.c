@@ -23,6 +23,7 @@
 #include "launcher/gdb_save.h"
 #include "launcher/machine.h"
 #include "launcher/options.h"
+#include "launcher/place.h"
 #include "launcher/quote.h"
 #include "launcher/run.h"
 #include "launcher/sibling.h"
@@ -271,21 +272,6 @@ static int session_of_run(struct session *session, const char *path)
 	return 0;
 }
 
-/* What the launcher will come to. */
-static bool wants_move(const struct machine *machine, char *const *options, int count)
-{
-	static const char name[] = "--place=";
-	const char *place = "auto";
-
-	for (int i = 0; i < count; i++)
-		if (!strncmp(options[i], name, strlen(name)))
-			place = options[i] + strlen(name);
-		else if (!strcmp(options[i], "--place") && i + 1 < count)
-			place = options[i + 1];
-	return !strcmp(place, "move") ||
-	       (!strcmp(place, "auto") && machine->persona_refused);
-}
-
 /* A new command, launched by the options that stand before its `--`. */
 static int session_of_command(struct session *session, char *const *options,
 	int option_count, char *const *words)
@@ -297,7 +283,8 @@ static int session_of_command(struct session *session, char *const *options,
 	int status = command_find(&command, &machine, words);
 	if (!status) {
 		session->exec = xstrdup(command.exec);
-		session->move = wants_move(&machine, options, option_count);
+		session->move = place_will_move(
+			options, (size_t)option_count, machine.persona_refused);
 		if (command.argv.count > 1)
 			strv_copy(&session->args, command.argv.items + 1);
 		for (int i = 0; i < option_count; i++)

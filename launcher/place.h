@@ -18,6 +18,7 @@
 #define LAUNCHER_PLACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* What stands against moving a program, as far as it can be known before. */
@@ -36,6 +37,10 @@ void place_facts_read(struct place_facts *facts, const char *path);
 
 /* Why moving cannot work, in words (static), or NULL. Pure. */
 const char *place_facts_obstacle(const struct place_facts *facts);
+
+/* Whether a launch with these options will move its program; for those who have to start
+ * it in another way then. Pure. */
+bool place_will_move(char *const *options, size_t count, bool persona_refused);
 
 struct place_order {
 	bool move;     /* else it is only held */

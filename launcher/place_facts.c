@@ -81,3 +81,16 @@ const char *place_facts_obstacle(const struct place_facts *facts)
 		       "to trace it";
 	return NULL;
 }
+
+bool place_will_move(char *const *options, size_t count, bool persona_refused)
+{
+	static const char name[] = "--place=";
+	const char *place = "auto";
+
+	for (size_t i = 0; i < count; i++)
+		if (!strncmp(options[i], name, strlen(name)))
+			place = options[i] + strlen(name);
+		else if (!strcmp(options[i], "--place") && i + 1 < count)
+			place = options[i + 1];
+	return !strcmp(place, "move") || (!strcmp(place, "auto") && persona_refused);
+}

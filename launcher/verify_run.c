@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "launcher/base.h"
+#include "launcher/machine.h"
+#include "launcher/place.h"
 #include "launcher/run.h"
 
 enum {
@@ -90,8 +92,47 @@ static char *quoted(const struct strv *words)
 	return line;
 }
 
+static bool moves(const struct verify_launch *launch)
+{
+	struct machine machine;
+
+	machine_read(&machine, environ);
+	bool result = place_will_move(
+		launch->options->items, launch->options->count, machine.persona_refused);
+	machine_release(&machine);
+	return result;
+}
+
+/* A program that is moved is traced while that happens: gdb comes after it. */
+static void in_gdb_held(
+	struct strv *argv, const struct verify_launch *launch, const char *run)
+{
+	add(argv, "/bin/sh");
+	add(argv, "-c");
+	add(argv,
+		"\"$@\" & pid=$!\n"
+		"until grep -q '^State:.T' /proc/$pid/status 2>/dev/null; do\n"
+		"	kill -0 $pid 2>/dev/null || break; sleep 0.02\n"
+		"done\n"
+		"gdb -q -nx -batch -iex 'set debuginfod enabled off' "
+		"-iex 'set auto-load off' -p $pid "
+		"-ex 'handle SIGSTOP nostop noprint nopass' "
+		"-ex 'handle SIGSEGV SIGILL SIGBUS SIGUSR1 SIGUSR2 SIGCHLD SIGPIPE pass "
+		"nostop noprint' -ex continue\n"
+		"[ $? -eq 127 ] && exit 127\n"
+		"wait $pid");
+	add(argv, "gdb");
+	add_stablerun(argv, launch, run);
+	strv_insert(argv, argv->count - 1, xstrdup("--hold"));
+	add_command(argv, launch);
+}
+
 static void in_gdb(struct strv *argv, const struct verify_launch *launch, const char *run)
 {
+	if (moves(launch)) {
+		in_gdb_held(argv, launch, run);
+		return;
+	}
 	struct strv wrapper = {0};
 
 	add_stablerun(&wrapper, launch, run);
