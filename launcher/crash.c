@@ -18,9 +18,7 @@ int crash_init(struct crash *crash, int poll)
 
 	*crash = (struct crash){.signals = -1};
 	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -1;
+	sigaddset(&set, SIGCHLD); /* blocked, see detach_session() */
 	crash->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	event.data.fd = crash->signals;
 	return crash->signals < 0

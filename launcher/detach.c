@@ -11,16 +11,19 @@
 
 void detach_session(void)
 {
-	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP,
-		SIGTTIN, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
-	sigset_t none;
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+	sigset_t blocked;
 
 	setsid();
-	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
-		signal(ignored[i], SIG_IGN);
+	/* Blocked, SIGPIPE and SIGXFSZ become errors as they do ignored. */
+	sigfillset(&blocked);
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		sigdelset(&blocked, faults[i]);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	signal(SIGCHLD, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Nor does it keep a directory busy. */
+	if (chdir("/"))
+		return;
 }
 
 static int compare_numbers(const void *left, const void *right)

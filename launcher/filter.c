@@ -42,9 +42,10 @@ static const struct row {
 	{SYS_execveat, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
 	{SYS_exit, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
 	{SYS_exit_group, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
-	/* A new image: brk(0) is the first call of glibc's ld.so and of its static
-	 * programs, setting FS comes before the canary and the pointer guard are made. */
-	{SYS_brk, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, EQUAL, 0, 0},
+	/* A new image: setting FS comes before the canary and the pointer guard are made;
+	 * brk(0), before clocks are looked up, is the first call of glibc's ld.so and of its
+	 * static programs. */
+	{SYS_brk, FILTER_CLOCK, EQUAL, 0, 0},
 	{SYS_arch_prctl, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, EQUAL, 0, ARCH_SET_FS},
 	/* Randomness. */
 	{SYS_getrandom, FILTER_SEED, ALWAYS, 0, 0},
@@ -91,19 +92,52 @@ static struct sock_filter test(const struct row *row)
 	}
 }
 
+static bool is_loaders(const struct row *row)
+{
+	switch (row->number) {
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_openat: return true;
+	default: return false;
+	}
+}
+
+/* Lets the dynamic linker's own call pass. A range that crosses 4 GiB is none. */
+static struct sock_filter *build_loader(
+	struct sock_filter *at, const struct filter_loader *loader)
+{
+	uint32_t offset = offsetof(struct seccomp_data, instruction_pointer);
+
+	if (loader->begin == loader->end || loader->begin >> 32 != loader->end >> 32)
+		return at;
+	*at++ = load(offset + sizeof(uint32_t));
+	*at++ = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(loader->begin >> 32), 0, 4);
+	*at++ = load(offset);
+	*at++ = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | BPF_JGE | BPF_K, (uint32_t)loader->begin, 0, 2);
+	*at++ = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | BPF_JGE | BPF_K, (uint32_t)loader->end, 1, 0);
+	*at++ = allow;
+	return at;
+}
+
 /* A row's part: it is entered with the number in A and leaves it there.
  *
  *	if number != row.number goto next
+ *	if (the dynamic linker's) allow
  *	A = argument; if (test) notify; A = number        (or only: notify)
  *
  * Calls without a row reach the end without an argument being read: the kernel finds out
  * and lets them pass by a bitmap (kernel/seccomp.c, seccomp_is_const_allow). */
-static unsigned short build_row(struct sock_filter *at, const struct row *row)
+static unsigned short build_row(
+	struct sock_filter *at, const struct row *row, const struct filter_loader *loader)
 {
-	struct sock_filter *begin = at;
+	struct sock_filter *begin = at++;
 
-	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, row->number, 0,
-		row->condition == ALWAYS ? 1 : 4);
+	if (is_loaders(row))
+		at = build_loader(at, loader);
 	if (row->condition != ALWAYS) {
 		/* Little endian: the low half comes first. */
 		*at++ = load(offsetof(struct seccomp_data, args) +
@@ -113,10 +147,13 @@ static unsigned short build_row(struct sock_filter *at, const struct row *row)
 	*at++ = notify;
 	if (row->condition != ALWAYS)
 		*at++ = load(offsetof(struct seccomp_data, nr));
+	*begin = (struct sock_filter)BPF_JUMP(
+		BPF_JMP | BPF_JEQ | BPF_K, row->number, 0, (uint8_t)(at - begin - 1));
 	return (unsigned short)(at - begin);
 }
 
-unsigned short filter_build(struct sock_filter program[FILTER_LENGTH], unsigned wants)
+unsigned short filter_build(struct sock_filter program[FILTER_LENGTH], unsigned wants,
+	const struct filter_loader *loader)
 {
 	unsigned short length = 0;
 
@@ -128,12 +165,12 @@ unsigned short filter_build(struct sock_filter program[FILTER_LENGTH], unsigned 
 	program[length++] = load(offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].wants & wants)
-			length += build_row(program + length, &rows[i]);
+			length += build_row(program + length, &rows[i], loader);
 	program[length++] = allow;
 	return length;
 }
 
-int filter_install(unsigned wants)
+int filter_install(unsigned wants, const struct filter_loader *loader)
 {
 	/* SPEC_ALLOW: without it kernels before 5.16 turn speculation off, and the
 	 * program is slower. WAIT_KILLABLE_RECV: without it a signal makes a call that
@@ -142,7 +179,7 @@ int filter_install(unsigned wants)
 			 SECCOMP_FILTER_FLAG_SPEC_ALLOW |
 			 SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 	struct sock_filter program[FILTER_LENGTH];
-	struct sock_fprog filter = {filter_build(program, wants), program};
+	struct sock_fprog filter = {filter_build(program, wants, loader), program};
 	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
 
 	/* Root may do without, and then set-user-ID programs below work as ever. */

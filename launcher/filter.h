@@ -4,6 +4,7 @@
 #define LAUNCHER_FILTER_H
 
 #include <linux/filter.h>
+#include <stdint.h>
 
 /* What a run is supervised for; a mask. */
 enum filter_want {
@@ -12,14 +13,23 @@ enum filter_want {
 	FILTER_CLOCK = 1 << 2, /* a hand on the vDSO before it is first used */
 };
 
-enum { FILTER_LENGTH = 256 };
+enum { FILTER_LENGTH = 512 };
+
+/* Where the dynamic linker's code is going to be: what it maps and opens itself concerns
+ * nobody, and is most of what a short program does. begin == end: not known. What is there
+ * in place of it is not asked about either: code from a static program's JIT that makes
+ * system calls itself, say. */
+struct filter_loader {
+	uint64_t begin, end;
+};
 
 /* Writes the program for a mask of wants. Returns how many instructions it has. */
-unsigned short filter_build(struct sock_filter program[FILTER_LENGTH], unsigned wants);
+unsigned short filter_build(struct sock_filter program[FILTER_LENGTH], unsigned wants,
+	const struct filter_loader *loader);
 
 /* Installs it for this thread and all that it will create, and returns the listener's
  * descriptor, close-on-exec; or -1 with errno (EBUSY: a listener is installed already;
  * EACCES never: no_new_privs is set where that is needed). */
-int filter_install(unsigned wants);
+int filter_install(unsigned wants, const struct filter_loader *loader);
 
 #endif

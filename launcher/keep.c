@@ -153,7 +153,7 @@ static int start_helper(
 	return 0;
 }
 
-int keep_begin(struct run_writer *writer, struct run_info *info, const struct plan *plan)
+int keep_begin(struct run_writer *writer, const struct plan *plan)
 {
 	char message[RUN_MESSAGE];
 
@@ -161,13 +161,12 @@ int keep_begin(struct run_writer *writer, struct run_info *info, const struct pl
 		warn("%s", message);
 		return STATUS_TROUBLE;
 	}
-	keep_note_plan(info, plan);
-	info->pid = getpid();
 	return 0;
 }
 
 int keep_watch(struct run_writer *writer, struct run_info *info, const struct plan *plan)
 {
+	keep_note_plan(info, plan);
 	if (start_helper(writer, info, plan) == 0)
 		return 0;
 	warn("cannot start the helper that keeps the run: %s", strerror(errno));

@@ -10,9 +10,9 @@ struct run_writer;
 /* What the plan says, into run.json's terms. `info` is all zero before. */
 void keep_note_plan(struct run_info *info, const struct plan *plan);
 
-/* Begins the RUN that the plan wants and notes the plan. Returns 0, or an exit status
+/* Begins the RUN that the plan wants. Returns 0, or an exit status
  * after one message. */
-int keep_begin(struct run_writer *writer, struct run_info *info, const struct plan *plan);
+int keep_begin(struct run_writer *writer, const struct plan *plan);
 
 /* Starts a helper that watches the program without supervising it: it sees the coming
  * execve and what happens after it, and finishes the RUN. Returns 0, or an exit status

@@ -22,11 +22,24 @@
 
 enum {
 	NAME_SIZE = 64,
+	MAPS_LIMIT = 256 << 20,
 };
 
 static bool is_program(const struct supervisor *supervisor, const struct process *process)
 {
 	return process->pid == supervisor->job->program;
+}
+
+void kept_init(struct kept *kept, const struct supervisor_job *job)
+{
+	*kept = (struct kept){
+		.plan = job->plan,
+		.info = job->info,
+		.writer = job->writer,
+		.directory = job->directory,
+	};
+	/* The writer's own numbers are gone when it is finished. */
+	kept_descriptors(kept, kept->released);
 }
 
 void kept_descriptors(const struct kept *kept, int descriptors[2])
@@ -44,9 +57,11 @@ static void set(char **text, const char *value)
 void kept_image(struct supervisor *supervisor, struct process *process)
 {
 	struct kept *kept = &supervisor->kept;
+	char path[NAME_SIZE];
 
 	if (kept->directory < 0 || !is_program(supervisor, process) || kept->finished)
 		return;
+	kept_idle(kept);
 	/* Of an image before this one: the RUN tells of the last. */
 	free(kept->info->auxv.items);
 	kept->info->auxv = (struct run_pairs){0};
@@ -54,16 +69,34 @@ void kept_image(struct supervisor *supervisor, struct process *process)
 		strv_add(&kept->info->notes,
 			xasprintf("auxv and personality could not be read: %s",
 				strerror(errno)));
-	if (run_save_maps(kept->directory, kept->writer ? "maps.start" : KEPT_MAPS_START,
-		    process->alive) < 0)
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->alive);
+	kept->maps_start =
+		run_read_file(AT_FDCWD, path, MAPS_LIMIT, &kept->maps_start_size);
+	if (kept->maps_start)
+		set(&kept->info->maps_start,
+			"read while the program was held, its libraries mapped and none of "
+			"its own code run");
+	crash_seize(&supervisor->crash, process);
+}
+
+void kept_idle(struct kept *kept)
+{
+	if (kept->directory < 0 || kept->finished)
+		return;
+	if (!kept->noted) {
+		struct run_clock start = kept->info->start;
+		keep_note_plan(kept->info, kept->plan);
+		kept->info->start = start;
+		kept->noted = true;
+	}
+	if (!kept->maps_start)
+		return;
+	if (run_write_file(kept->directory, kept->writer ? "maps.start" : KEPT_MAPS_START,
+		    kept->maps_start, kept->maps_start_size))
 		strv_add(&kept->info->notes,
 			xasprintf(
 				"maps.start could not be written: %s", strerror(errno)));
-	else
-		set(&kept->info->maps_start, "read while the program was held, its "
-					     "libraries mapped and none of "
-					     "its own code run");
-	crash_seize(&supervisor->crash, process);
+	free(steal_pointer(&kept->maps_start));
 }
 
 void kept_going(struct supervisor *supervisor, struct process *process, uint64_t from,
@@ -166,6 +199,7 @@ static void finish(struct supervisor *supervisor, struct process *process)
 	struct kept *kept = &supervisor->kept;
 	char message[RUN_MESSAGE];
 
+	kept_idle(kept);
 	for (struct process *other = supervisor->tasks.processes; other;
 		other = other->next)
 		run_pid_add(kept->info, other->pid);
@@ -219,12 +253,9 @@ void kept_ending(struct supervisor *supervisor, struct process *process, int wai
 
 void kept_drop(struct kept *kept)
 {
-	if (kept->writer) {
-		close(kept->writer->directory);
-		close(kept->writer->parent);
-	} else if (kept->directory >= 0) {
-		close(kept->directory);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(kept->released); i++)
+		if (kept->released[i] >= 0)
+			close(kept->released[i]);
 	kept->finished = true;
 }
 

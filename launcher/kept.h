@@ -14,6 +14,7 @@ struct process;
 struct run_info;
 struct run_writer;
 struct supervisor;
+struct supervisor_job;
 
 struct kept {
 	const struct plan *plan;
@@ -21,6 +22,10 @@ struct kept {
 	int directory;		   /* files go here; -1: nothing is kept */
 	struct run_writer *writer; /* of the RUN; NULL where somebody else finishes it */
 	bool finished;
+	bool noted;	  /* the plan is */
+	char *maps_start; /* read and not written yet, or NULL */
+	size_t maps_start_size;
+	int released[2]; /* see kept_drop() */
 };
 
 /* Where another part of stablerun finishes the RUN (no writer), what only the supervisor
@@ -36,6 +41,8 @@ void kept_break_promise(int directory);
 /* After the program's end: waits for what was promised, moves it to where it belongs and
  * into `info`. Does nothing where nothing was promised. */
 void kept_merge(int directory, struct run_info *info);
+
+void kept_init(struct kept *kept, const struct supervisor_job *job);
 
 /* The descriptors that the supervisor must not lose: at most two, else -1. */
 void kept_descriptors(const struct kept *kept, int descriptors[2]);
@@ -61,5 +68,8 @@ void kept_died(struct supervisor *supervisor, struct process *process, const cha
 
 /* The watchdog's copy: lets go what it holds open of a RUN that is finished. */
 void kept_drop(struct kept *kept);
+
+/* Does what need not be done while the program waits. */
+void kept_idle(struct kept *kept);
 
 #endif

@@ -21,7 +21,7 @@
 
 /* include/uapi/linux/seccomp.h, from Linux 6.6 on: the two sides of a request take turns
  * on one CPU, which saves a wake-up of another. */
-#define NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
+#define NOTIF_SET_FLAGS _IOW('!', 4, uint64_t) /* the flags themselves, no pointer */
 enum { NOTIF_SYNC_WAKE_UP = 1 };
 
 void supervisor_warn(struct supervisor *supervisor, const char *format, ...)
@@ -97,7 +97,7 @@ static void send_answer(struct supervisor *supervisor, uint64_t id, struct answe
 
 static void serve_request(struct supervisor *supervisor)
 {
-	struct seccomp_notif *request = supervisor->watchdog.request;
+	struct seccomp_notif *request = supervisor->request;
 	struct answer answer = {.kind = ANSWER_CONTINUE};
 
 	/* The kernel wants it zero. The watchdog reads the number of the last one here.
@@ -109,6 +109,7 @@ static void serve_request(struct supervisor *supervisor)
 	if (task)
 		answer_find(supervisor, task, request->id, &request->data, &answer);
 	send_answer(supervisor, request->id, &answer);
+	kept_idle(&supervisor->kept);
 }
 
 static const char unseen[] = "the program was killed and could not be held (no ptrace)";
@@ -118,9 +119,8 @@ static void serve_event(struct supervisor *supervisor, const struct epoll_event 
 {
 	int descriptor = event->data.fd;
 
-	if (descriptor == supervisor->watchdog.pidfd) {
-		watchdog_reap(supervisor);
-		watchdog_start(supervisor);
+	if (descriptor == supervisor->watchdog.link) {
+		watchdog_restart(supervisor);
 		return;
 	}
 	if (descriptor == supervisor->crash.signals) {
@@ -155,41 +155,43 @@ static void serve(struct supervisor *supervisor)
 	}
 }
 
-/* A descriptor and more for each process of a large tree. */
+/* A descriptor and more for each process of a large tree, and files of any size. */
 static void raise_limits(void)
 {
-	static const int limits[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_DATA,
-		RLIMIT_AS, RLIMIT_MEMLOCK};
+	static const int limits[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA};
 	struct rlimit limit;
 
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (!getrlimit(limits[i], &limit)) {
+		if (!getrlimit(limits[i], &limit) && limit.rlim_cur != limit.rlim_max) {
 			limit.rlim_cur = limit.rlim_max;
 			setrlimit(limits[i], &limit);
 		}
 }
 
-static int prepare(struct supervisor *supervisor, int socket)
+static int add(const struct supervisor *supervisor, int descriptor)
 {
-	uint64_t flags = NOTIF_SYNC_WAKE_UP;
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
 
+	return epoll_ctl(supervisor->poll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+static int prepare(struct supervisor *supervisor, int listeners)
+{
 	supervisor->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (supervisor->poll < 0 ||
 		tasks_init(&supervisor->tasks, supervisor->poll, supervisor->job->program,
 			supervisor->job->seed) ||
-		watchdog_init(&supervisor->watchdog) ||
 		crash_init(&supervisor->crash, supervisor->poll))
 		return -1;
 	devices_init(&supervisor->devices, supervisor->poll);
-	supervisor->listener = passing_receive(socket, NULL);
-	event.data.fd = supervisor->listener;
-	if (supervisor->listener < 0 ||
-		epoll_ctl(supervisor->poll, EPOLL_CTL_ADD, supervisor->listener, &event))
+	supervisor->listener = passing_receive(listeners, NULL);
+	if (supervisor->listener < 0 || add(supervisor, supervisor->listener) ||
+		add(supervisor, supervisor->watchdog.link))
 		return -1;
+	close(listeners);
 	/* Older kernels lack it: ENOTTY. */
-	ioctl(supervisor->listener, NOTIF_SET_FLAGS, &flags);
-	return watchdog_start(supervisor);
+	ioctl(supervisor->listener, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
+	return 0;
 }
 
 /* The program may end, and the kernel say so, with its last event unread. */
@@ -203,31 +205,22 @@ static void finish(struct supervisor *supervisor)
 		kept_died(supervisor, process, unseen);
 }
 
-void supervisor_run(const struct supervisor_job *job, int socket)
+void supervisor_run(const struct supervisor_job *job, int listeners, int link)
 {
 	struct supervisor supervisor = {
 		.job = job,
-		.kept =
-			{
-				.plan = job->plan,
-				.info = job->info,
-				.writer = job->writer,
-				.directory = job->directory,
-			},
+		.request = job->request,
+		.watchdog = {.link = link},
 	};
-	int descriptors[3] = {socket, -1, -1};
+	int descriptors[4] = {listeners, link, -1, -1};
 
+	kept_init(&supervisor.kept, job);
+	kept_descriptors(&supervisor.kept, descriptors + 2);
 	detach_session();
-	kept_descriptors(&supervisor.kept, descriptors + 1);
 	detach_descriptors(descriptors, ARRAY_SIZE(descriptors));
-	/* Nor does it keep a directory busy. */
-	if (chdir("/"))
-		errno = 0;
 	raise_limits();
-	if (prepare(&supervisor, socket))
+	if (prepare(&supervisor, listeners))
 		_exit(1);
-	passing_send(socket, -1, getpid());
-	close(socket);
 	serve(&supervisor);
 	finish(&supervisor);
 	_exit(0);

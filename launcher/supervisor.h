@@ -21,6 +21,9 @@ struct supervisor_job {
 	uint64_t seed;
 	uint64_t clock_ns; /* how long each image's clock is held */
 	pid_t program;
+	int error;		       /* why there is none */
+	pid_t supervisor;	       /* set in the program's process by the fork */
+	struct seccomp_notif *request; /* from watchdog_share() */
 	/* What is kept; directory -1 for nothing. The fields of the program's process. */
 	const struct plan *plan;
 	struct run_info *info;
@@ -33,6 +36,7 @@ struct supervisor {
 	const struct supervisor_job *job;
 	int poll;
 	int listener;
+	struct seccomp_notif *request;
 	struct watchdog watchdog;
 	struct tasks tasks;
 	struct devices devices;
@@ -44,9 +48,9 @@ struct supervisor {
 	bool warned_memory; /* said once that a process' memory is out of reach */
 };
 
-/* Everything there is to do, from the listener that arrives at `socket` to the end of the
- * last supervised process. */
-_Noreturn void supervisor_run(const struct supervisor_job *job, int socket);
+/* Everything there is to do, from the listener that arrives at `listeners` to the end of the
+ * last supervised process. `link` leads to the watchdog. */
+_Noreturn void supervisor_run(const struct supervisor_job *job, int listeners, int link);
 
 /* A line on the program's stderr, which the supervisor does not hold itself: a pipe that
  * it held open would keep its reader waiting. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,31 +16,31 @@
 #include <unistd.h>
 
 #include "launcher/base.h"
+#include "launcher/detach.h"
 #include "launcher/passing.h"
 #include "launcher/supervisor.h"
 
-int watchdog_init(struct watchdog *watchdog)
+struct seccomp_notif *watchdog_share(void)
 {
 	void *page = mmap(NULL, sizeof(struct seccomp_notif), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	*watchdog = (struct watchdog){.pidfd = -1, .socket = -1};
-	if (page == MAP_FAILED)
-		return -1;
-	watchdog->request = page;
-	return 0;
+	return page == MAP_FAILED ? NULL : page;
 }
 
-/* What the watchdog works with, after the fork. */
+enum { WRITERS = 1024 };
+
+/* The watchdog's own side. */
 struct watch {
-	struct supervisor *state; /* as it was at the fork */
+	struct supervisor *state; /* what it knows of the supervisor's */
 	struct process *program;  /* NULL when it has died */
 	int poll;
 	int listener;
-	int supervisor; /* pidfd */
-	int socket;
-	const struct seccomp_notif *request;
-	bool alone; /* the supervisor has died */
+	int supervisor; /* pidfd; -1 when it has died */
+	int link;
+	int writers
+		[WRITERS]; /* of devices; no memory is allocated beside the supervisor */
+	size_t writer_count;
 };
 
 static int add(int poll, int descriptor, uint32_t events)
@@ -57,9 +58,18 @@ static void let_through(const struct watch *watch, uint64_t id)
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+/* In a child: memory was shared with a supervisor that may have died anywhere. */
 static void finish_run(struct watch *watch)
 {
-	kept_died(watch->state, watch->program, "the supervisor was killed");
+	if (!watch->program)
+		return;
+	pid_t child = watch->state->kept.finished ? -1 : fork();
+	if (child == 0) {
+		kept_died(watch->state, watch->program, "the supervisor was killed");
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
 	close(watch->program->pidfd);
 	watch->program = NULL;
 }
@@ -72,23 +82,31 @@ static void serve_listener(struct watch *watch, uint32_t events)
 		if (!ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, &request))
 			let_through(watch, request.id);
 	} else if (events & EPOLLHUP) {
-		if (watch->program)
-			finish_run(watch);
+		finish_run(watch);
 		_exit(0);
 	}
 }
 
 static void take_over(struct watch *watch)
 {
-	watch->alone = true;
 	close(watch->supervisor);
 	watch->supervisor = -1;
-	if (watch->program)
-		add(watch->poll, watch->program->pidfd, EPOLLIN);
 	/* What it had received and not answered; an answered one is refused. */
-	let_through(watch, watch->request->id);
+	let_through(watch, watch->state->request->id);
 	if (add(watch->poll, watch->listener, EPOLLIN))
 		_exit(1);
+	if (watch->program)
+		add(watch->poll, watch->program->pidfd, EPOLLIN);
+	for (size_t i = 0; i < watch->writer_count; i++) {
+		struct epoll_event event = {
+			.events = EPOLLOUT, .data.fd = watch->writers[i]};
+		epoll_ctl(watch->poll, EPOLL_CTL_MOD, watch->writers[i], &event);
+	}
+	/* It ends before us whenever the last program has ended. */
+	struct pollfd polled = {.fd = watch->listener, .events = POLLIN};
+	if (poll(&polled, 1, 0) <= 0 || !(polled.revents & POLLHUP))
+		supervisor_warn(watch->state,
+			"the supervisor was killed; the program goes on without");
 }
 
 /* The stream's place is not known here: true randomness goes on where the seeded ended.
@@ -103,53 +121,106 @@ static void fill(int writer)
 	} while (write(writer, bytes, sizeof(bytes)) > 0);
 }
 
-static void serve_device(const struct watch *watch, int writer, uint32_t events)
+static void serve_device(struct watch *watch, int writer, uint32_t events)
 {
-	struct epoll_event event = {.events = EPOLLOUT, .data.fd = writer};
-
-	if (events & EPOLLERR)
-		close(writer);
-	else if (watch->alone && events & EPOLLOUT)
+	if (!(events & EPOLLERR)) {
 		fill(writer);
-	else if (watch->alone)
-		epoll_ctl(watch->poll, EPOLL_CTL_MOD, writer, &event);
+		return;
+	}
+	close(writer);
+	for (size_t i = 0; i < watch->writer_count; i++)
+		if (watch->writers[i] == writer)
+			watch->writers[i--] = watch->writers[--watch->writer_count];
 }
 
-static void serve_socket(const struct watch *watch)
+/* Only its readers' end is of interest (EPOLLERR is always told), and room in it once
+ * nobody else fills it. */
+static void adopt(struct watch *watch, int writer)
 {
-	int writer = passing_receive(watch->socket, NULL);
+	if (watch->writer_count == WRITERS) {
+		/* These end with the supervisor: reads of them then find an end. */
+		close(writer);
+		return;
+	}
+	add(watch->poll, writer, watch->supervisor < 0 ? EPOLLOUT : 0);
+	watch->writers[watch->writer_count++] = writer;
+}
 
-	/* Only its readers' end is of interest (EPOLLERR is always told), and room in it
-	 * once nobody else fills it. */
-	if (writer >= 0)
-		add(watch->poll, writer, watch->alone ? EPOLLOUT : 0);
-	else if (!errno)
+static void serve_link(struct watch *watch)
+{
+	int writer = passing_receive(watch->link, NULL);
+
+	if (writer >= 0) {
+		adopt(watch, writer);
+	} else if (!errno) {
 		kept_drop(&watch->state->kept);
-	else
-		close(watch->socket);
-}
-
-static void wait_for_events(struct watch *watch)
-{
-	struct epoll_event events[16];
-	int count = epoll_wait(watch->poll, events, ARRAY_SIZE(events), -1);
-
-	for (int i = 0; i < count; i++) {
-		int descriptor = events[i].data.fd;
-		if (descriptor == watch->supervisor && !watch->alone)
-			take_over(watch);
-		else if (descriptor == watch->listener)
-			serve_listener(watch, events[i].events);
-		else if (descriptor == watch->socket)
-			serve_socket(watch);
-		else if (watch->program && descriptor == watch->program->pidfd)
-			finish_run(watch);
-		else
-			serve_device(watch, descriptor, events[i].events);
+	} else {
+		close(watch->link);
+		watch->link = -1;
 	}
 }
 
-_Noreturn static void watch(struct supervisor *supervisor, int pidfd, int socket)
+static void serve_one(struct watch *watch, const struct epoll_event *event)
+{
+	int descriptor = event->data.fd;
+
+	if (descriptor == watch->link)
+		serve_link(watch);
+	else if (descriptor == watch->supervisor)
+		take_over(watch);
+	else if (descriptor == watch->listener)
+		serve_listener(watch, event->events);
+	else if (watch->program && descriptor == watch->program->pidfd)
+		finish_run(watch);
+	else
+		serve_device(watch, descriptor, event->events);
+}
+
+_Noreturn static void serve(struct watch *watch)
+{
+	/* The link is read to its end before the supervisor's death is acted upon: they
+	 * become ready together, and the link was added first. */
+	if (watch->poll < 0 || add(watch->poll, watch->link, EPOLLIN) ||
+		add(watch->poll, watch->supervisor, EPOLLIN))
+		_exit(1);
+	for (;;) {
+		struct epoll_event event;
+		if (epoll_wait(watch->poll, &event, 1, -1) == 1)
+			serve_one(watch, &event);
+	}
+}
+
+void watchdog_run(
+	const struct supervisor_job *job, int listeners, int link, int supervisor)
+{
+	struct supervisor state = {.job = job, .request = job->request};
+	struct process program = {.pid = job->program, .memory = -1, .maps = -1};
+	struct watch watch = {
+		.state = &state,
+		.program = &program,
+		.supervisor = supervisor,
+		.link = link,
+	};
+	int descriptors[5] = {listeners, link, supervisor, -1, -1};
+
+	kept_init(&state.kept, job);
+	kept_descriptors(&state.kept, descriptors + 3);
+	detach_session();
+	detach_descriptors(descriptors, ARRAY_SIZE(descriptors));
+	watch.listener = state.listener = passing_receive(listeners, NULL);
+	if (watch.listener < 0)
+		_exit(1);
+	close(listeners);
+	program.pidfd = (int)syscall(SYS_pidfd_open, job->program, 0);
+	if (program.pidfd < 0)
+		watch.program = NULL;
+	state.tasks.processes = watch.program;
+	watch.poll = epoll_create1(EPOLL_CLOEXEC);
+	serve(&watch);
+}
+
+/* In a fork of the supervisor, whose descriptors it has. */
+_Noreturn static void run_again(struct supervisor *supervisor, int pidfd, int link)
 {
 	struct watch watch = {
 		.state = supervisor,
@@ -157,69 +228,59 @@ _Noreturn static void watch(struct supervisor *supervisor, int pidfd, int socket
 		.poll = epoll_create1(EPOLL_CLOEXEC),
 		.listener = supervisor->listener,
 		.supervisor = pidfd,
-		.socket = socket,
-		.request = supervisor->watchdog.request,
+		.link = link,
 	};
 
+	close(supervisor->poll);
+	close(supervisor->crash.signals);
 	for (struct device *device = supervisor->devices.list; device;
 		device = device->next)
-		add(watch.poll, device->writer, 0);
-	close(supervisor->poll);
-	if (add(watch.poll, pidfd, EPOLLIN) || add(watch.poll, socket, EPOLLIN))
-		_exit(1);
-	for (;;)
-		wait_for_events(&watch);
+		adopt(&watch, device->writer);
+	serve(&watch);
 }
 
-int watchdog_start(struct supervisor *supervisor)
+static void forget(struct supervisor *supervisor)
+{
+	struct watchdog *watchdog = &supervisor->watchdog;
+
+	if (watchdog->pid > 0)
+		waitpid(watchdog->pid, NULL, 0);
+	if (watchdog->link >= 0)
+		close(watchdog->link);
+	*watchdog = (struct watchdog){.link = -1};
+}
+
+int watchdog_restart(struct supervisor *supervisor)
 {
 	struct watchdog *watchdog = &supervisor->watchdog;
 	int ends[2];
-	int own = (int)syscall(SYS_pidfd_open, getpid(), 0);
 
-	if (own < 0)
+	forget(supervisor);
+	cleanup_fd int own = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (own < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -1;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-		close(own);
-		return -1;
-	}
 	watchdog->pid = fork();
 	if (watchdog->pid == 0) {
 		close(ends[0]);
-		watch(supervisor, own, ends[1]);
+		run_again(supervisor, own, ends[1]);
 	}
-	close(own);
 	close(ends[1]);
-	watchdog->socket = ends[0];
-	watchdog->pidfd =
-		watchdog->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, watchdog->pid, 0);
-	if (watchdog->pidfd < 0) {
+	if (watchdog->pid < 0) {
 		base_close_descriptor(&ends[0]);
-		watchdog->socket = -1;
 		return -1;
 	}
-	return add(supervisor->poll, watchdog->pidfd, EPOLLIN);
-}
-
-void watchdog_reap(struct supervisor *supervisor)
-{
-	struct watchdog *watchdog = &supervisor->watchdog;
-
-	waitpid(watchdog->pid, NULL, 0);
-	epoll_ctl(supervisor->poll, EPOLL_CTL_DEL, watchdog->pidfd, NULL);
-	close(watchdog->pidfd);
-	close(watchdog->socket);
-	watchdog->pidfd = watchdog->socket = -1;
+	watchdog->link = ends[0];
+	return add(supervisor->poll, watchdog->link, EPOLLIN);
 }
 
 void watchdog_release_run(struct watchdog *watchdog)
 {
-	if (watchdog->socket >= 0)
-		passing_send(watchdog->socket, -1, 0);
+	if (watchdog->link >= 0)
+		passing_send(watchdog->link, -1, 0);
 }
 
 void watchdog_adopt(struct watchdog *watchdog, int writer)
 {
-	if (watchdog->socket >= 0)
-		passing_send(watchdog->socket, writer, 0);
+	if (watchdog->link >= 0)
+		passing_send(watchdog->link, writer, 0);
 }

@@ -7,25 +7,26 @@
 #include <sys/types.h>
 
 struct supervisor;
+struct supervisor_job;
 
+/* The supervisor's side of it. */
 struct watchdog {
-	pid_t pid;
-	int pidfd;  /* readable when it has died */
-	int socket; /* takes descriptors of devices, for watchdog_adopt() */
-	/* Shared memory. The supervisor receives every request here, so that the one it
-	 * did not live to answer is known. */
-	struct seccomp_notif *request;
+	pid_t pid; /* where it is the supervisor's child: one that was started anew */
+	int link;  /* a socket to it; hung up when it has died */
 };
 
-/* Prepares the shared memory; 0, or -1 with errno. */
-int watchdog_init(struct watchdog *watchdog);
+/* Memory that both share. The supervisor receives every request here, so that the one it
+ * did not live to answer is known. Returns NULL with errno. */
+struct seccomp_notif *watchdog_share(void);
 
-/* Starts it, or a new one after it died: polled by supervisor->poll. 0, or -1 with errno.
- */
-int watchdog_start(struct supervisor *supervisor);
+/* Everything a watchdog has to do: takes the listener from `listeners`, sleeps until the
+ * process behind the pidfd dies, then lets every call through and finishes the RUN. */
+_Noreturn void watchdog_run(
+	const struct supervisor_job *job, int listeners, int link, int supervisor);
 
-/* To be called when its pidfd is readable. */
-void watchdog_reap(struct supervisor *supervisor);
+/* Starts a new one where the last one died; polled by supervisor->poll. 0, or -1 with
+ * errno. */
+int watchdog_restart(struct supervisor *supervisor);
 
 /* Hands it the writing end of a device, to keep full should the supervisor die. */
 void watchdog_adopt(struct watchdog *watchdog, int writer);

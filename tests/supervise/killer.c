@@ -79,24 +79,25 @@ static bool is_stablerun(pid_t pid)
 	return size > 0 && !strcmp(name, "stablerun\n");
 }
 
-/* The supervisor is our adopted child in a session of its own, the watchdog its child. */
+/* Both helpers are our adopted children in sessions of their own; the supervisor is the
+ * first, a watchdog that it started anew is its child. */
 static pid_t find_victim(const char *whom, pid_t program)
 {
-	pid_t pids[64], below[64];
+	pid_t pids[64], below[64], helpers[2] = {0, 0};
+	int found = 0;
 
 	if (!strcmp(whom, "program"))
 		return program;
 	int count = children_of(getpid(), pids, 64);
-	for (int i = 0; i < count; i++) {
-		if (pids[i] == program || !is_stablerun(pids[i]) ||
-			getsid(pids[i]) == getsid(0))
-			continue;
-		if (!strcmp(whom, "supervisor"))
-			return pids[i];
-		if (children_of(pids[i], below, 64) > 0)
-			return below[0];
-	}
-	return 0;
+	for (int i = 0; i < count && found < 2; i++)
+		if (pids[i] != program && is_stablerun(pids[i]) &&
+			getsid(pids[i]) != getsid(0))
+			helpers[found++] = pids[i];
+	if (!strcmp(whom, "supervisor"))
+		return helpers[0];
+	if (helpers[0] && children_of(helpers[0], below, 64) > 0)
+		return below[0];
+	return helpers[1];
 }
 
 /* Reads until everybody has closed the pipe, or the program has ended and nothing comes. */
