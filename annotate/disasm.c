@@ -4,6 +4,7 @@
 #include "launcher/base.h"
 
 #include <capstone/capstone.h>
+#include <ctype.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,6 +196,32 @@ static const char *last_hex(const char *operands)
 	return found;
 }
 
+/* Whether the operation is on less than 64 bits, which no address fits in. */
+static bool is_narrow(const char *operands)
+{
+	static const char *const sizes[] = {"dword ptr", "byte ptr", "%e"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (strstr(operands, sizes[i]))
+			return true;
+	if (begins(operands, "word ptr") || strstr(operands, " word ptr"))
+		return true;
+	/* eax, r8d, ax, al, … against rax and r8. */
+	size_t length = strcspn(operands, ",");
+	if (operands[0] == 'e' || (length == 2 && !isdigit((unsigned char)operands[1])))
+		return true;
+	return operands[0] == 'r' && length > 2 && isdigit((unsigned char)operands[1]) &&
+	       strchr("dwb", operands[length - 1]);
+}
+
+/* mov eax, 0x… clears the upper half: how code in low memory takes an address. */
+static bool moves_to_register(const char *name, const char *operands)
+{
+	return begins(name, "mov") &&
+	       (operands[0] == 'e' || operands[0] == 'r' ||
+		       (operands[0] == '$' && !strchr(operands, '(')));
+}
+
 /* [rip + 0x10] (or 0x10(%rip)) counts from the end of the instruction. */
 static void read_operands(const struct disasm *disasm,
 	struct disasm_instruction *instruction, const char *operands)
@@ -233,7 +260,9 @@ static void read_operands(const struct disasm *disasm,
 	if (flow && !in_memory) {
 		instruction->has_target = true;
 		instruction->target = value;
-	} else if (hex == operands || hex[-1] != '-') {
+	} else if ((hex == operands || hex[-1] != '-') &&
+		   (moves_to_register(instruction->text, operands) ||
+			   !is_narrow(operands))) {
 		instruction->has_constant = true;
 		instruction->constant = value;
 	}

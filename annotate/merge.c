@@ -132,6 +132,20 @@ int64_t merge_difference(const struct code *left, const struct code *right)
 	return (int64_t)(left->size < right->size ? left->size : right->size);
 }
 
+/* Whether `input` had this code object where `code` is, sampled or not. */
+static bool stood_there(const struct input *input, const struct code *code)
+{
+	for (size_t i = 0; i < input->set_count; i++) {
+		const struct code_place *place =
+			spans_find_later(&input->sets[i]->spans, code->address, 0);
+		if (place && place->address == code->address &&
+			strcmp(place->code->name, code->name) == 0 &&
+			merge_difference(place->code, code) < 0)
+			return true;
+	}
+	return false;
+}
+
 struct function *merge_find(struct merge *merge, const struct input *input,
 	const struct code *code, struct warnings *warnings)
 {
@@ -155,6 +169,9 @@ struct function *merge_find(struct merge *merge, const struct input *input,
 			difference = at;
 		}
 	}
+	/* One of the same name at the same address was there, too, but not sampled yet. */
+	if (elsewhere && stood_there(elsewhere->input, code))
+		return NULL;
 	if (elsewhere) {
 		merge->by_offset++;
 		return elsewhere;
@@ -193,7 +210,7 @@ static int compare_codes(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* The dump's code objects of all processes, by name; owned array. */
+/* The dump's code objects of all processes whose name is theirs alone, by name; owned array. */
 static struct code **list_codes(const struct input *input, size_t *count)
 {
 	struct code **list = NULL;
@@ -208,6 +225,17 @@ static struct code **list_codes(const struct input *input, size_t *count)
 			if (input->sets[i]->list[k]->source == CODE_DUMP)
 				list[(*count)++] = input->sets[i]->list[k];
 	qsort(list, *count, sizeof(*list), compare_codes);
+	size_t kept = 0;
+	const char *last = "";
+	for (size_t i = 0; i < *count; i++) {
+		bool before = strcmp(last, list[i]->name) == 0;
+		bool after =
+			i + 1 < *count && strcmp(list[i + 1]->name, list[i]->name) == 0;
+		last = list[i]->name;
+		if (!before && !after)
+			list[kept++] = list[i];
+	}
+	*count = kept;
 	return list;
 }
 

@@ -370,8 +370,11 @@ static void write_listing(struct writer *writer, const struct listing *listing)
 {
 	const struct function *function = listing->function;
 
+	if (writer->wrote)
+		fputc('\n', writer->out);
+	writer->wrote = true;
 	fprintf(writer->out,
-		"\n%s%s%s  %s, %s\n%#" PRIx64 ", %" PRIu64 " bytes, %" PRIu64
+		"%s%s%s  %s, %s\n%#" PRIx64 ", %" PRIu64 " bytes, %" PRIu64
 		" samples, %.2f%% of all; %s",
 		paint(writer, BOLD), function->name, paint(writer, RESET),
 		kind_name(function->kind), short_module(function), function->address,
@@ -419,6 +422,7 @@ void text_write(struct writer *writer)
 
 	if (writer->table) {
 		write_head(writer);
+		writer->wrote = true;
 		write_table(writer);
 	}
 	for (size_t i = 0; i < writer->chosen_count; i++) {

@@ -17,6 +17,7 @@ struct writer {
 	bool colour;	      /* escape sequences are welcome */
 	bool listings;	      /* instructions are wanted */
 	bool table;	      /* the table of functions is wanted */
+	bool wrote;	      /* something, which a blank line sets off */
 	bool full;	      /* also rows far from any sample */
 	bool raw;	      /* with the bytes of each instruction */
 	bool top_given;	      /* by the user */
