@@ -173,12 +173,14 @@ static int prepare(struct verify *verify, char **command)
 	if (status)
 		return status;
 	char *file = realpath(plan.file, NULL);
+	cleanup_free char *exec = realpath(plan.exec, NULL);
+	bool script = !file || !exec || strcmp(exec, file) != 0;
 	verify->launch = (struct verify_launch){.stablerun = sibling_own_path(),
 		.options = &verify->passed,
 		/* Through symbolic links as the user wrote it: a name can matter. */
 		.file = *plan.file == '/' ? xstrdup(plan.file) : steal_pointer(&file),
 		.arguments = command + 1,
-		.script = strcmp(plan.exec, plan.file) != 0};
+		.script = script};
 	free(file);
 	plan_release(&plan);
 	strv_release(&line);
