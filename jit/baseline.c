@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jit/cache.h"
+#include "jit/jit.h"
 #include "jit/lower.h"
 
 /* Where native code is entered, in order. Both keep the return address and the frame
@@ -104,6 +105,9 @@ static void lower_op_at(struct lower *lower)
 	}
 	if (lower->dead)
 		return;
+	if (jit.stress_deopt && !lower->names_const)
+		lower_stencil(lower, STENCIL_STRESS,
+			(struct emit_holes){.deopt = lower_deopt(lower, lower->number)});
 	if (!lower_instruction(lower)) {
 		lower_flush(lower, 0);
 		emit_jump(lower->emit, lower_deopt(lower, lower->number));

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "jit/compiled.h"
+#include "jit/iterators.h"
 
 enum { SHAPE_FAR = 1 << 20 }; /* offsets beyond are left alone */
 
@@ -203,6 +204,17 @@ static bool of_class(PyObject *object, const struct cache *cache, struct cache_s
 	return value != NULL;
 }
 
+/* A property read by a Python function. */
+static bool is_property(PyObject *descriptor)
+{
+	PyObject *reader;
+
+	if (!descriptor || !Py_IS_TYPE(descriptor, &PyProperty_Type))
+		return false;
+	reader = ((struct property *)descriptor)->reader;
+	return reader && Py_IS_TYPE(reader, &PyFunction_Type);
+}
+
 bool shape_attribute(PyObject *object, const struct cache *cache, struct cache_seed *seed)
 {
 	PyTypeObject *type = Py_TYPE(object);
@@ -223,6 +235,11 @@ bool shape_attribute(PyObject *object, const struct cache *cache, struct cache_s
 	if (is_slot(descriptor, &offset)) {
 		*seed = (struct cache_seed){STENCIL_ATTRIBUTE_SLOT,
 			{.a = version, .b = (uint64_t)offset, .c = cache->owned}};
+		return true;
+	}
+	if (is_property(descriptor)) {
+		*seed = (struct cache_seed){STENCIL_ATTRIBUTE_PROPERTY,
+			{.a = version, .c = cache->owned, .d = (uintptr_t)descriptor}};
 		return true;
 	}
 	if (descriptor && PyDescr_IsData(descriptor))

@@ -1,4 +1,4 @@
-/* Iterators whose insides CPython keeps to itself. */
+/* Objects whose insides CPython keeps to itself: iterators and properties. */
 #ifndef JIT_ITERATORS_H
 #define JIT_ITERATORS_H
 
@@ -18,6 +18,12 @@ struct list_iterator {
 	PyObject ob_base;
 	Py_ssize_t index;
 	PyListObject *list; /* NULL: at its end */
+};
+
+/* The head of a property (Objects/descrobject.c). */
+struct property {
+	PyObject ob_base;
+	PyObject *reader;
 };
 
 #endif

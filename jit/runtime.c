@@ -5,6 +5,18 @@
 #include "jit/frame.h"
 #include "jit/jit.h"
 
+int runtime_stress = 1;
+
+/* Another distance each time, so that every guard has its turn. */
+void runtime_stress_again(void)
+{
+	static uint32_t state = 1;
+
+	state = state * 1103515245u + 12345u;
+	runtime_stress = (int)(state >> 16) % 64 + 1;
+	jit.timers.deopts_stress++;
+}
+
 void runtime_dealloc(PyObject *object)
 {
 	_Py_Dealloc(object);
@@ -52,7 +64,7 @@ PyObject *runtime_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
 {
 	if (thread->cframe->use_tracing)
 		jit.timers.deopts_tracing++;
-	else
+	else if (!jit.stress_deopt)
 		jit.timers.deopts_opcode++;
 	return frame_deopt(thread, frame, compiled, number, top);
 }

@@ -32,6 +32,10 @@ runtime_op *runtime_find(uint8_t opcode);
 #define runtime_eval_breaker \
 	(*(volatile int *)&_PyRuntime._main_interpreter.ceval.eval_breaker._value)
 
+/* Guards until the next one fails under --stress=deopt. */
+extern int runtime_stress;
+void runtime_stress_again(void) __attribute__((cold));
+
 void runtime_dealloc(PyObject *object);
 void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local);
 void runtime_unbound_cell(_PyInterpreterFrame *frame, uintptr_t local);
@@ -87,6 +91,9 @@ enum { RUNTIME_WHEN = 1 << 16 };
 int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what) __attribute__((cold));
 /* Misses of inline caches: the work, and a stub for the next time. */
 PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache);
+/* Reads a property, whose getter is a Python function as a rule. */
+PyObject *runtime_call_getter(
+	PyThreadState *thread, PyObject *property, PyObject *self, uint32_t owned);
 int runtime_method_miss(PyObject *a, struct cache *cache, PyObject **at);
 int runtime_store_miss(PyObject *a, PyObject *value, struct cache *cache);
 PyObject *runtime_global_miss(

@@ -1,5 +1,6 @@
 /* Instructions of generators, coroutines and iteration. */
 #include "jit/errors.h"
+#include "jit/runtime_generator.h"
 #include "jit/runtime_stack.h"
 
 RUNTIME_OP(runtime_get_iter)
@@ -122,8 +123,10 @@ RUNTIME_OP(runtime_send)
 	PyObject *value = runtime_take(sp, 1);
 	PyObject *receiver = sp[-2];
 	PyObject *result = NULL;
-	PySendResult status = PyIter_Send(receiver, value, &result);
+	PySendResult status;
 
+	if (!runtime_generator_send(thread, receiver, value, &result, &status))
+		status = PyIter_Send(receiver, value, &result);
 	Py_DECREF(value);
 	if (status == PYGEN_ERROR)
 		return -1;

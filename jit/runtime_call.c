@@ -3,6 +3,7 @@
 #include "jit/enter.h"
 #include "jit/frame.h"
 #include "jit/hook.h"
+#include "jit/iterators.h"
 #include "jit/jit.h"
 #include "jit/runtime.h"
 #include "jit/table.h"
@@ -352,6 +353,28 @@ static bool construct(
 		Py_DECREF(object);
 	Py_XDECREF(none);
 	return true;
+}
+
+PyObject *runtime_call_getter(
+	PyThreadState *thread, PyObject *property, PyObject *self, uint32_t owned)
+{
+	PyFunctionObject *function =
+		(PyFunctionObject *)((struct property *)property)->reader;
+	PyObject *argument = self;
+	PyObject *value;
+
+	if (!function || !Py_IS_TYPE(function, &PyFunction_Type) ||
+		!is_simple(function, (PyCodeObject *)function->func_code, 1)) {
+		value = Py_TYPE(property)->tp_descr_get(
+			property, self, (PyObject *)Py_TYPE(self));
+		if (owned)
+			Py_DECREF(self);
+		return value;
+	}
+	if (!owned)
+		Py_INCREF(self);
+	Py_INCREF(function);
+	return call_function(thread, function, &argument, 1);
 }
 
 PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **base,

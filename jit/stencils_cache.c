@@ -102,6 +102,21 @@ void op_ATTRIBUTE_MODULE(PyObject *a)
 	FINISH(value);
 }
 
+/* A property: D. */
+void op_ATTRIBUTE_PROPERTY(PyObject *a)
+{
+	GUARD(HAS_VERSION(a, HOLE_A));
+	SET_INSTRUCTION();
+	PyObject *value = runtime_call_getter(
+		thread, HOLE_OBJECT(HOLE_D), a, HOLE_ARGUMENT(HOLE_C));
+	if (UNLIKELY(!value)) {
+		ERROR();
+		return;
+	}
+	top = value;
+	CONT();
+}
+
 void op_ATTRIBUTE_MISS(PyObject *a)
 {
 	SET_INSTRUCTION();

@@ -3,6 +3,7 @@
 #include "jit/stencils.h"
 
 #include "jit/iterators.h"
+#include "jit/runtime_generator.h"
 
 #define OWNS(bit) (HOLE32(HOLE_A) & (bit))
 
@@ -114,7 +115,9 @@ void op_FOR_ITER_ANY(void)
 		}
 	}
 	SET_INSTRUCTION();
-	next = Py_TYPE(iterator)->tp_iternext(iterator);
+	next = iterator->ob_type == &PyGen_Type
+		? runtime_generator_next(thread, iterator)
+		: Py_TYPE(iterator)->tp_iternext(iterator);
 	if (LIKELY(next != NULL)) {
 		top = next;
 		CONT();

@@ -103,6 +103,17 @@ void op_POLL(void)
 	CONT();
 }
 
+/* A guard that fails now and then, before an instruction. */
+void op_STRESS(void)
+{
+	if (UNLIKELY(--runtime_stress <= 0)) {
+		runtime_stress_again();
+		DEOPT();
+		return;
+	}
+	CONT();
+}
+
 void op_POLL_TRACING(void)
 {
 	if (UNLIKELY(thread->cframe->use_tracing)) {
