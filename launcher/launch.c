@@ -79,7 +79,6 @@ static int prepare_move(const struct plan *plan)
 		.move = plan->place == PLACE_MOVE,
 		.required = plan->place_required,
 		.hold = plan->hold,
-		.report = -1,
 	};
 
 	return order.move || order.hold ? place_prepare(&order) : 0;

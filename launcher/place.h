@@ -1,12 +1,12 @@
 /* Stable addresses where the kernel or a filter refuses personality(ADDR_NO_RANDOMIZE).
  *
- * A supervisor sees what the program is made to call before its own first system call:
- * prctl, mremap, mprotect, madvise, mmap and munmap; place_page_has() tells them from the
- * program's own.
- *
  * The program is executed with random addresses and stopped before its first instruction;
  * a helper process moves all its mappings to fixed places and lets it go. No privileges
  * are needed: it is what ptrace allows a process to do to its own children.
+ *
+ * A supervisor sees what the program is made to call before its own first system call:
+ * prctl, mremap, mprotect, madvise, mmap and munmap; place_page_has() tells them from the
+ * program's own.
  *
  *     place.h          what the rest of the launcher calls
  *     place_facts.c    what must be known to decide whether it can be done
@@ -23,7 +23,6 @@
 
 /* What stands against moving a program, as far as it can be known before. */
 struct place_facts {
-	bool known;	    /* place_facts_read() was called */
 	bool address_limit; /* RLIMIT_AS is set: a terabyte does not fit */
 	bool no_proc;	    /* /proc is not there */
 	bool no_numbers;    /* the kernel has no PR_SET_MM_MAP, or a filter refuses it */
@@ -44,18 +43,9 @@ bool place_will_move(char *const *options, size_t count, bool persona_refused);
 
 struct place_order {
 	bool move;     /* else it is only held */
-	bool required; /* a program that cannot be moved must not run at all: status 125
-			*/
+	bool required; /* where that cannot be it must not run at all: status 125 */
 	bool quiet;    /* no warning where it is not moved */
 	bool hold;     /* leave it stopped before its first instruction (SIGSTOP) */
-	int report; /* where place_report goes, or -1; closed by the helper at its end */
-};
-
-/* What is written to `report` once the program is in place, or is not. */
-struct place_report {
-	bool moved;
-	bool sealed;	 /* the vdso stays where it is */
-	char cause[256]; /* why it is not moved */
 };
 
 /* Starts the helper; the very next execve of this process is then placed. To be called

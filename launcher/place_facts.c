@@ -53,7 +53,7 @@ void place_facts_read(struct place_facts *facts, const char *path)
 	struct rlimit limit;
 	unsigned int size;
 
-	*facts = (struct place_facts){.known = true};
+	*facts = (struct place_facts){0};
 	facts->address_limit =
 		!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
 	facts->no_proc = !read_tracer(&facts->tracer);

@@ -78,20 +78,6 @@ static void let_go(
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 }
 
-static void report(const struct place_order *order, const struct place_result *result)
-{
-	struct place_report report = {
-		.moved = result->outcome == PLACE_MOVED, .sealed = result->sealed};
-
-	if (order->report < 0)
-		return;
-	memcpy(report.cause, result->cause, sizeof(report.cause));
-	/* Nobody may be listening any more. */
-	if (write(order->report, &report, sizeof(report)) < 0)
-		warn("cannot report how the program was placed: %s", strerror(errno));
-	close(order->report);
-}
-
 static int seize(pid_t pid)
 {
 	return ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
@@ -109,7 +95,6 @@ static void place(const struct remote *remote, const struct place_order *order)
 		return;
 	}
 	place_move(remote->pid, &result);
-	report(order, &result);
 	let_go(remote->pid, order, &result);
 }
 
@@ -190,8 +175,6 @@ int place_prepare(const struct place_order *order)
 	struct helper helper = {.order = *order, .program = getpid()};
 	int error = prepare(&helper);
 
-	if (order->report >= 0)
-		close(order->report);
 	if (!error)
 		return 0;
 	/* EPERM: ptrace is refused, or somebody traces this process already. */
@@ -258,7 +241,7 @@ static _Noreturn void run_follower(pid_t thread, int ready)
 		place_move(pid, &result);
 		if (result.outcome == PLACE_BROKEN)
 			borrow_stderr(pid);
-		let_go(pid, &(struct place_order){.report = -1, .quiet = true}, &result);
+		let_go(pid, &(struct place_order){.quiet = true}, &result);
 	}
 	_exit(0);
 }

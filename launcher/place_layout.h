@@ -69,10 +69,6 @@ struct place_layout {
 #define PLACE_STACK_TOP	   0x7ffffffff000
 #define PLACE_PROGRAM_BASE 0x555555554000
 
-/* What moves a personality run's mappings to a placed run's places, by ceiling. */
-#define PLACE_SHIFT	((int64_t)(PLACE_CEILING - PLACE_FILL_END))
-#define PLACE_SHIFT_FAR ((int64_t)(PLACE_CEILING_FAR - PLACE_FILL_END))
-
 /* Returns NULL, or why this program cannot be moved. With `sealed` the kernel's own
  * mappings stay where they are. */
 const char *place_layout_make(

@@ -5,7 +5,7 @@
 # ROUNDS=15 runs each kind of program more than 200 times.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
-rounds=${ROUNDS:-3}
+rounds=${ROUNDS:-2}
 big=$(head -c 20000 /dev/zero | tr '\0' x)
 
 with_variables() {
