@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -73,13 +74,27 @@ static void copy_place(struct plan *plan, const struct run_info *info)
 			info->exec);
 }
 
-static void copy_seed(struct plan *plan, const struct run_info *info)
+/* What was answered for the kernel, out of the words of plan_make()'s pins. */
+static void copy_supervision(struct plan *plan, const struct run_info *info)
 {
-	for (size_t i = 0; i < info->pin_count; i++)
-		if (!strcmp(info->pins[i].name, "seed")) {
-			plan->seeded = true;
-			plan->seed = strtoull(info->pins[i].value, NULL, 0);
+	for (size_t i = 0; i < info->pin_count; i++) {
+		const struct run_pin *pin = &info->pins[i];
+		unsigned long long seed;
+
+		if (!strcmp(pin->name, "randomness")) {
+			plan->seeded = sscanf(pin->value, "seed %llu", &seed) == 1;
+			plan->seed = plan->seeded ? seed : 0;
+		} else if (!strcmp(pin->name, "clock")) {
+			const char *first = strstr(pin->value, "first ");
+			if (first)
+				sscanf(first, "first %u ms", &plan->clock_ms);
+		} else if (!strcmp(pin->name, "cpu") && plan->cpu < 0) {
+			sscanf(pin->value, "%d", &plan->cpu);
+		} else {
+			continue;
 		}
+		plan_pin(plan, pin->name, "option --again", "%s", pin->value);
+	}
 }
 
 int again_plan(struct plan *plan, const struct options *options)
@@ -112,7 +127,7 @@ int again_plan(struct plan *plan, const struct options *options)
 		strv_copy(&plan->envp, info->env.items);
 		copy_stack_limit(plan, info);
 		copy_place(plan, info);
-		copy_seed(plan, info);
+		copy_supervision(plan, info);
 		plan_pin(plan, "everything", "option --again", "as in the run '%s'",
 			options->again);
 	}

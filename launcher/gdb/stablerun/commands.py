@@ -314,7 +314,10 @@ when the memory becomes executable and holds the run's bytes."""
         symbol = run.code.symbol_at(address) if run.code else None
         if symbol:
             return symbol.address, run.code.read(symbol.address, symbol.size)
-        return address, b""
+        # Code without a name (a runtime that tells none): known by what stands around.
+        bytes_before = 8 if run.code and run.code.read(address - 8, 8) else 0
+        expected = run.code.read(address - bytes_before, 40) if run.code else b""
+        return address - bytes_before, expected
 
     def _resolve(self, run, text):
         if text.startswith("*"):

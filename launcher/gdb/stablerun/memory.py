@@ -85,10 +85,14 @@ def register(name):
     return int(gdb.parse_and_eval("(unsigned long)$" + name)) & 0xFFFFFFFFFFFFFFFF
 
 
-def set_protection(address, size, protection):
-    """mprotect() by the program itself; False where it cannot be called or fails."""
-    call = "((int(*)(unsigned long,unsigned long,int))mprotect)(%d,%d,%d)"
-    try:
-        return int(gdb.parse_and_eval(call % (address, size, protection))) == 0
-    except gdb.error:
-        return False
+def write_register(name, value):
+    gdb.execute("set var $%s = (unsigned long)%#x" % (name, value))
+
+
+def syscall_instruction(pid):
+    """The address of a syscall instruction in the program: the vdso always holds one."""
+    for mapping in mappings(pid):
+        if mapping.name == "[vdso]":
+            at = read(mapping.start, mapping.end - mapping.start).find(b"\x0f\x05")
+            return mapping.start + at if at >= 0 else None
+    return None

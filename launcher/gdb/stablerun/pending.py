@@ -7,8 +7,8 @@ overwrite it), so this waits for the code, by the cheapest way that works:
  1. runtimes that register code with gdb call __jit_debug_register_code: an internal
     breakpoint there looks whether a wanted address now holds its code;
  2. others make memory executable by mmap or mprotect: a system call catchpoint looks then;
- 3. where that memory stays writable, code appears without a system call: its pages are made
-    unwritable, each write faults, is let through as one instruction, and looked at;
+ 3. where that memory stays writable, code appears without a system call: its pages are only
+    ever writable or executable, and the fault at each change is the moment to look;
  4. where it is written through another mapping, its pages are made unexecutable: whatever
     runs there faults first, and is looked at.
 
@@ -22,6 +22,11 @@ import gdb
 from . import memory
 
 REGISTER = "__jit_debug_register_code"
+SYSCALL_CLOBBERS = ("rip", "rax", "rdi", "rsi", "rdx", "rcx", "r11", "orig_rax")
+SYSCALL_SIZE = 2
+INSTRUCTION_MOST = 15
+ENTERING_SYSCALL = (1 << 64) - 38  # rax is -ENOSYS until a system call is made
+NO_SYSCALL = (1 << 64) - 1
 SYS_MMAP, SYS_MPROTECT, SYS_PKEY_MPROTECT, SYS_EXIT_GROUP = 9, 10, 329, 231
 FAULT_ADDRESS = "(unsigned long)$_siginfo._sifields._sigfault.si_addr"
 # A match is asked of the instruction itself and of most of its code object: patchpoints and
@@ -71,7 +76,7 @@ class RegisterHook(gdb.Breakpoint):
 
 
 class Step(gdb.Breakpoint):
-    """Ends one write that is let through; only its own thread runs until then."""
+    """Where a thread that is let run on comes to."""
 
     def __init__(self, address, thread):
         super().__init__("*%#x" % address, internal=True, temporary=True)
@@ -277,11 +282,32 @@ class Pending:
             self._watched[page] = protection
 
     def _protect(self, page, protection):
-        self._enable(False)
+        """mprotect() of one page, made by the selected thread; False where it fails.
+
+        gdb's own way to call a function restores all registers afterwards, and gdb before 14
+        gets the upper vector registers wrong on processors whose XSAVE layout is not Intel's.
+        Here only general registers change."""
+        place = memory.syscall_instruction(memory.live_pid())
+        if place is None or memory.register("rax") == ENTERING_SYSCALL:
+            return False
+        saved = {name: memory.register(name) for name in SYSCALL_CLOBBERS}
+        wanted = {
+            "rax": SYS_MPROTECT,
+            "rdi": page * memory.PAGE,
+            "rsi": memory.PAGE,
+            "rdx": protection,
+            "rip": place,
+            # What the kernel may otherwise take for a call to be restarted.
+            "orig_rax": NO_SYSCALL,
+        }
+        for name, value in wanted.items():
+            memory.write_register(name, value)
         try:
-            return memory.set_protection(page * memory.PAGE, memory.PAGE, protection)
+            self._run_to(place + SYSCALL_SIZE)
+            return memory.register("rax") == 0
         finally:
-            self._enable(True)
+            for name, value in saved.items():
+                memory.write_register(name, value)
 
     def _on_fault(self):
         place = self.fault_address()
@@ -289,22 +315,32 @@ class Pending:
             return False
         page = place // memory.PAGE
         # A store that lies across two pages needs both.
-        pages = [p for p in (page, page + 1) if p in self._watched]
-        for each in pages:
-            self._protect(each, self._watched[each])
         gdb.execute("queue-signal 0")
         if self._watched[page] & memory.PROT_WRITE:
-            self._step_over()
+            self._alternate(page, place)
         else:
+            self._protect(page, self._watched[page])
             self.look()
             if page in self._watched:
                 self._run_out()
-        for each in pages:
-            if each in self._watched:
-                self._protect(each, trap(self._watched[each]))
-        if self._event is None:
-            self.look()
+            if page in self._watched:
+                self._protect(page, trap(self._watched[page]))
         return True
+
+    def _alternate(self, page, place):
+        """A page that may be written and executed is let do one of them at a time: code
+        appears in between, while it is written, and is found when something first runs."""
+        # A store that lies across two pages needs both.
+        pages = [p for p in (page, page + 1) if p in self._watched]
+        # It executes, also where an instruction begins on the page before.
+        pc = memory.register("rip")
+        runs = place == pc or (place % memory.PAGE == 0 and 0 < place - pc < INSTRUCTION_MOST)
+        if runs:
+            self.look()
+        for each in pages if not runs else [page]:
+            if each in self._watched:
+                forbidden = memory.PROT_WRITE if runs else memory.PROT_EXEC
+                self._protect(each, self._watched[each] & ~forbidden)
 
     @staticmethod
     def fault_address():
@@ -313,11 +349,9 @@ class Pending:
         except gdb.error:
             return 0
 
-    def _step_over(self):
-        """Runs the one instruction at hand (a whole `rep movs`), in this thread only."""
-        frame = gdb.newest_frame()
-        length = frame.architecture().disassemble(frame.pc())[0]["length"]
-        Step(frame.pc() + length, gdb.selected_thread().num)
+    def _run_to(self, address):
+        """Runs the selected thread alone until it comes to `address`."""
+        Step(address, gdb.selected_thread().num)
         before = gdb.parameter("scheduler-locking")
         self._enable(False)
         try:
