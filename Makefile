@@ -3,6 +3,7 @@
 #   make            build everything into $(O)
 #   make demo       install what is missing, build, run the main job and show its result
 #   make check      the same, then every test
+#   make check-runtimes   the rules over every runtime that has one
 #   make bench      the figures, each beside its peer
 #   make install    into PREFIX (/usr/local), below DESTDIR; make uninstall removes it
 #   make help       every target

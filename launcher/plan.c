@@ -213,6 +213,8 @@ void plan_make(struct plan *plan, const struct options *options,
 	/* Before they are weighed. */
 	if (rule)
 		rules_apply(plan, rule, options->kept, machine->first_cpu);
+	if (options->clock_given)
+		plan->clock_ms = options->clock_ms;
 	plan_block(plan, options, machine);
 	decide_supervision(plan, options);
 	note_children(plan);

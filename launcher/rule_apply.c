@@ -8,8 +8,6 @@
 #include "launcher/base.h"
 #include "launcher/plan.h"
 
-enum { RULE_CLOCK_MS = 200 };
-
 /* What is no pin but a part of keeping the run says so. */
 static const char *const purposes[] = {
 	[RULE_PIN] = "",
@@ -74,8 +72,8 @@ static void add_needs(
 		plan->seeded = true;
 		plan->seed = rule->seed_value;
 	}
-	if (rule->clock && !plan->clock_ms)
-		plan->clock_ms = RULE_CLOCK_MS;
+	if (!plan->clock_ms)
+		plan->clock_ms = rule->clock_ms;
 	if (rule->one_cpu && plan->cpu < 0 && first_cpu >= 0) {
 		plan->cpu = first_cpu;
 		plan_pin(plan, "cpu", source, "%d", first_cpu);

@@ -14,6 +14,9 @@
 enum {
 	/* inih's buffer for a line: what is longer would be cut without a word. */
 	LINE_MOST = INI_MAX_LINE - 2,
+	/* What --clock=startup means, and the most it takes. */
+	CLOCK_MS = 200,
+	CLOCK_MS_MOST = 60000,
 };
 
 struct parse {
@@ -108,9 +111,17 @@ static int take_need(struct parse *parse, const char *key, const char *value)
 		if (errno || *end || *value < '0' || *value > '9')
 			return fail(parse, "'%s' is no seed: expected a number", value);
 	} else if (strcmp(key, "clock") == 0) {
-		rule->clock = true;
-		if (strcmp(value, "startup") != 0)
-			return fail(parse, "'%s' is no clock: there is startup", value);
+		errno = 0;
+		rule->clock_ms = CLOCK_MS;
+		if (strncmp(value, "startup:", 8) == 0)
+			rule->clock_ms = (unsigned)strtoul(value + 8, &end, 10);
+		if (strcmp(value, "startup") != 0 &&
+			(strncmp(value, "startup:", 8) != 0 || errno || *end ||
+				rule->clock_ms < 1 || rule->clock_ms > CLOCK_MS_MOST))
+			return fail(parse,
+				"'%s' is no clock: expected startup or startup:MS, at most "
+				"%d",
+				value, CLOCK_MS_MOST);
 	} else if (strcmp(key, "cpu") == 0) {
 		rule->one_cpu = true;
 		if (strcmp(value, "one") != 0)

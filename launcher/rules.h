@@ -42,7 +42,7 @@ struct rule {
 	struct strv env[RULE_PARTS]; /* as written */
 	bool seed;
 	unsigned long seed_value;
-	bool clock;
+	unsigned clock_ms; /* 0: a real clock */
 	bool one_cpu;
 	struct strv collect;
 	char *title; /* [about] name */

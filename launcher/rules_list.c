@@ -55,12 +55,12 @@ static void print_needs(const struct rule *rule)
 	if (rule->seed)
 		printf("  %-12s deterministic randomness (--seed=%lu)\n", "needs",
 			rule->seed_value);
-	if (rule->clock)
-		printf("  %-12s a clock that stands still at the start\n",
-			rule->seed ? "" : "needs");
+	if (rule->clock_ms)
+		printf("  %-12s a clock that stands still for the first %u ms\n",
+			rule->seed ? "" : "needs", rule->clock_ms);
 	if (rule->one_cpu)
 		printf("  %-12s a single CPU\n",
-			rule->seed || rule->clock ? "" : "needs");
+			rule->seed || rule->clock_ms ? "" : "needs");
 }
 
 static bool is_wanted(struct listing *listing, const char *name)

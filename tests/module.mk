@@ -66,3 +66,13 @@ fuzz-jit: deps programs
 		"--options=--threshold=1 --stress=deopt" $(O)/jit
 
 .PHONY: fuzz-jit
+
+# make check-runtimes: the rules over every runtime that has one, in all contexts; installs
+# the runtimes. RUNS= runs in each context.
+check-runtimes: deps
+	@etc/install-packages.sh etc/packages-runtimes
+	@$(MAKE) --no-print-directory programs
+	@RUNS=$(or $(RUNS),10) TIMEOUT=3600 LINES_SHOWN=400 tests/run $(O) runtimes/verify; \
+		status=$$?; cat $(O)/runtimes.txt; exit $$status
+
+.PHONY: check-runtimes
