@@ -11,5 +11,6 @@ build() {
 
 # Programs that nobody is to run must be where nobody can read.
 cp "$BUILD/stablerun" "$TMP/stablerun"
+PROGRAMS=$BUILD
 BUILD=$TMP
 chmod 777 "$TMP"
