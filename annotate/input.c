@@ -3,6 +3,7 @@
 #include "launcher/base.h"
 #include "launcher/run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -344,12 +345,41 @@ static int find_data(struct input *input, struct warnings *warnings, struct faul
 	return result;
 }
 
+/* Whose profile it is where that does not say: the run's process, or the one whose map or
+ * jitdump stands beside it, or the one that libprofiler appended to the name. */
+static uint32_t guess_pid(const struct input *input)
+{
+	cleanup_free char *place = beside(input);
+	DIR *directory = opendir(place);
+	uint32_t found = input->run_pid;
+	bool several = false;
+
+	for (struct dirent *entry;
+		directory && !input->run_pid && (entry = readdir(directory));) {
+		unsigned pid;
+		int map = 0, dump = 0;
+		if (sscanf(entry->d_name, "perf-%u.map%n", &pid, &map) < 1 || !map)
+			if (sscanf(entry->d_name, "jit-%u.dump%n", &pid, &dump) < 1 ||
+				!dump)
+				continue;
+		several |= found && found != pid;
+		found = pid;
+	}
+	if (directory)
+		closedir(directory);
+	const char *suffix = strrchr(input->data_path, '_');
+	if ((several || !found) && suffix && suffix[1])
+		found = (uint32_t)strtoul(suffix + 1, NULL, 10);
+	return found ? found : 1;
+}
+
 int input_open(struct input *input, const char *path, const struct input_options *options,
 	struct modules *modules, struct warnings *warnings, struct fault *fault)
 {
 	*input = (struct input){.path = xstrdup(path), .modules = modules};
 	if (find_data(input, warnings, fault) < 0 ||
-		perfdata_open(&input->data, input->data_path, fault) < 0) {
+		perfdata_open(&input->data, input->data_path, guess_pid(input), fault) <
+			0) {
 		input_close(input);
 		return -1;
 	}

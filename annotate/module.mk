@@ -1,10 +1,11 @@
 # annotate: reads recordings and shows them.
 
 ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
-	annotate.o attr.o bytecode.o code.o demangle.o diff.o disasm.o elffile.o elfwrite.o fault.o \
-	features.o file.o firefox.o folded.o gdbscript.o html.o input.o jitdump.o json.o kallsyms.o lines.o \
-	listing.o listing_lines.o listing_marks.o locate.o machine.o merge.o module.o \
-	naming.o options.o pager.o patches.o perfdata.o perfmap.o pprof.o pprof.pb-c.o profile.o select.o source.o \
+	annotate.o attr.o bytecode.o code.o demangle.o diff.o disasm.o elffile.o \
+	elfwrite.o fault.o features.o file.o firefox.o folded.o gdbscript.o gperf.o \
+	html.o input.o jitdump.o json.o kallsyms.o lines.o listing.o listing_lines.o \
+	listing_marks.o locate.o machine.o merge.o module.o naming.o options.o pager.o \
+	patches.o perfdata.o perfmap.o pprof.o pprof.pb-c.o profile.o select.o source.o \
 	spans.o stacks.o symbols.o tally.o text.o unpack.o unwind.o warnings.o xz.o)
 # The launcher's parts that are meant for others: messages, memory, reading a RUN.
 ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o run_info.o run_file.o \

@@ -1,6 +1,7 @@
 /* Opening perf.data and walking its records. */
 #include "annotate/perfdata.h"
 #include "annotate/features.h"
+#include "annotate/gperf.h"
 #include "annotate/unpack.h"
 #include "launcher/base.h"
 
@@ -289,11 +290,18 @@ static int read_ahead(struct perfdata *data, struct fault *fault)
 	return result;
 }
 
-int perfdata_open(struct perfdata *data, const char *path, struct fault *fault)
+int perfdata_open(
+	struct perfdata *data, const char *path, uint32_t pid, struct fault *fault)
 {
+	bool cut = false;
+
 	*data = (struct perfdata){0};
 	if (file_open(&data->file, path) < 0)
 		return fault_set(fault, "%s", strerror(errno));
+	if (gperf_is(&data->file) && gperf_convert(&data->file, pid, &cut, fault) < 0) {
+		file_close(&data->file);
+		return -1;
+	}
 	if (read_header(data, fault) < 0 || read_ahead(data, fault) < 0) {
 		perfdata_close(data);
 		return -1;
@@ -302,6 +310,8 @@ int perfdata_open(struct perfdata *data, const char *path, struct fault *fault)
 		if (!data->attrs[i].name)
 			data->attrs[i].name = attr_default_name(&data->attrs[i]);
 	qsort(data->ids, data->id_count, sizeof(*data->ids), compare_ids);
+	if (cut)
+		mark_cut(data, "the profile is cut: its end is missing", data->file.size);
 	perfdata_rewind(data);
 	return 0;
 }

@@ -93,8 +93,10 @@ struct perfdata {
 };
 
 /* Opens `path`. 0, or -1 with the fault worded. Close it with perfdata_close(). A file
- * that is cut opens, with `cut` set, as long as it tells what was recorded. */
-int perfdata_open(struct perfdata *data, const char *path, struct fault *fault);
+ * that is cut opens, with `cut` set, as long as it tells what was recorded. A CPU profile of
+ * gperftools, which names no process, is read as one of process `pid`. */
+int perfdata_open(
+	struct perfdata *data, const char *path, uint32_t pid, struct fault *fault);
 void perfdata_close(struct perfdata *data);
 
 /* The event an id stands for, or NULL. */

@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum {
-	CACHE_BITS = 17,
+	CACHE_MOST = 1 << 17, /* entries */
+	CACHE_LEAST = 1 << 8,
+	SAMPLE_LEAST = 32, /* bytes of a sample in the file */
 	FIRST_TABLE = 1 << 14,
 	COMM_CACHE = 64,
 };
@@ -38,7 +40,8 @@ struct collect {
 	size_t *events; /* places in profile->events, by the file's event number */
 	bool *wanted;	/* by the file's event number */
 	uint64_t order;
-	struct cached cache[1 << CACHE_BITS];
+	struct cached *cache; /* owned, `mask` + 1 entries */
+	size_t mask;
 	struct cached_comm comms[COMM_CACHE];
 };
 
@@ -134,8 +137,8 @@ static void count_place(struct collect *collect, const struct perfdata_record *r
 	struct process *process, const struct attr_sample_data *sample)
 {
 	uint32_t mode = record->misc & PERFDATA_MISC_CPUMODE;
-	struct cached *cached = &collect->cache[mix(sample->ip ^ (uintptr_t)process) &
-						((1 << CACHE_BITS) - 1)];
+	struct cached *cached =
+		&collect->cache[mix(sample->ip ^ (uintptr_t)process) & collect->mask];
 
 	if (!cached->filled || cached->process != process ||
 		cached->address != sample->ip || cached->event != record->event ||
@@ -171,10 +174,9 @@ static const char *count_comm(struct collect *collect, struct process *process,
 		return name;
 	}
 	cleanup_free char *number = xasprintf(":%d", (int)sample->tid);
-	struct tally_entry *entry =
-		&profile->comms.list[tally_index(&profile->comms, number)];
-	entry->count++;
-	return entry->name;
+	size_t index = tally_index(&profile->comms, number); /* may move the list */
+	profile->comms.list[index].count++;
+	return profile->comms.list[index].name;
 }
 
 static void count_sample(struct collect *collect, const struct perfdata_record *record,
@@ -264,14 +266,20 @@ static int begin_merge(struct profile *profile, struct input *input, struct faul
 	return 0;
 }
 
-/* Aligned as its entries ask for. */
-static struct collect *new_collect(void)
+/* As large as the recording can make use of, and aligned as its entries ask for. */
+static struct collect *new_collect(const struct perfdata *data)
 {
-	struct collect *collect = aligned_alloc(64, sizeof(*collect));
+	struct collect *collect = xcalloc(1, sizeof(*collect));
+	size_t most = (data->data_size + data->unpacked_size) / SAMPLE_LEAST;
+	size_t size = CACHE_LEAST;
 
-	if (!collect)
+	while (size < most && size < CACHE_MOST)
+		size *= 2;
+	collect->mask = size - 1;
+	collect->cache = aligned_alloc(64, size * sizeof(*collect->cache));
+	if (!collect->cache)
 		die(125, "out of memory");
-	memset(collect, 0, sizeof(*collect));
+	memset(collect->cache, 0, size * sizeof(*collect->cache));
 	return collect;
 }
 
@@ -280,8 +288,8 @@ int profile_add(struct profile *profile, struct input *input, struct fault *faul
 	if (begin_merge(profile, input, fault) < 0)
 		return -1;
 
-	struct collect *collect = new_collect();
 	struct perfdata *data = &input->data;
+	struct collect *collect = new_collect(data);
 	struct perfdata_record record;
 
 	profile->inputs = xreallocarray(
@@ -303,8 +311,9 @@ int profile_add(struct profile *profile, struct input *input, struct fault *faul
 		if (record.type == PERFDATA_SAMPLE)
 			add_sample(collect, &record);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(collect->cache); i++)
+	for (size_t i = 0; i <= collect->mask; i++)
 		hand_on(profile, &collect->cache[i]);
+	free(collect->cache);
 	free(collect->events);
 	free(collect->wanted);
 	free(collect);

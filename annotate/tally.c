@@ -50,7 +50,9 @@ size_t tally_index(struct tally *tally, const char *name)
 
 void tally_add(struct tally *tally, const char *name, uint64_t count)
 {
-	tally->list[tally_index(tally, name)].count += count;
+	size_t index = tally_index(tally, name); /* may move the list */
+
+	tally->list[index].count += count;
 }
 
 static int compare(const void *a, const void *b)

@@ -62,7 +62,7 @@ struct table { /* the unwind tables of one file */
 struct unwind {
 	struct table *tables;
 	size_t table_count;
-	struct step *steps[1 << TABLE_BITS];
+	struct step **steps; /* 1 << TABLE_BITS, once one is needed */
 };
 
 struct state {
@@ -89,7 +89,7 @@ void unwind_free(struct unwind *unwind)
 {
 	if (!unwind)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(unwind->steps); i++)
+	for (size_t i = 0; unwind->steps && i < 1 << TABLE_BITS; i++)
 		free_step(unwind->steps[i]);
 	for (size_t i = 0; i < unwind->table_count; i++) {
 		struct table *table = &unwind->tables[i];
@@ -97,6 +97,7 @@ void unwind_free(struct unwind *unwind)
 		elf_end(table->elf);
 		base_close_descriptor(&table->fd);
 	}
+	free(unwind->steps);
 	free(unwind->tables);
 	free(unwind);
 }
@@ -264,6 +265,8 @@ static struct step *find_step(struct unwind *unwind, struct module *module, uint
 {
 	size_t place = (pc * 0x9e3779b97f4a7c15u ^ (uintptr_t)module >> 4) >> 32 &
 		       ((1 << TABLE_BITS) - 1);
+	if (!unwind->steps)
+		unwind->steps = xcalloc(1 << TABLE_BITS, sizeof(struct step *));
 	struct step *step = unwind->steps[place];
 
 	if (step && step->module == module && step->pc == pc)

@@ -81,6 +81,9 @@ def elf():
     return out
 
 
+write("perfdata", "gperftools", struct.pack("<15Q", 0, 3, 0, 10000, 0, 2, 2, 0x1234, 0x1300, 1, 1,
+                                              0x1240, 0, 1, 0) +
+      b"1000-2000 r-xp 00000000 01:02 3  /bin/program\n5000-6000 r-xp 00000000 00:00 0\n")
 for name, order in (("little", "<"), ("big", ">")):
     write("perfdata", name, perfdata(order))
     write("perfdata", name + "-pipe", perfdata(order, pipe=True))
