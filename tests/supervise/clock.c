@@ -1,0 +1,64 @@
+/* Reads CLOCK_MONOTONIC through the C library and, past the vDSO, from the kernel. Prints
+ * "held" and the time that stands still, or "runs"; then "released" when it goes on as the
+ * kernel's does. clock exec: does the same in another image. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &time))
+		exit(1);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static long long kernel_now(int clock)
+{
+	struct timespec time;
+
+	if (syscall(SYS_clock_gettime, clock, &time))
+		exit(1);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	long long first = now(), before = kernel_now(CLOCK_MONOTONIC), last = first, time;
+	struct timespec real;
+	int same = 0;
+
+	/* Other clocks are never held. */
+	clock_gettime(CLOCK_REALTIME, &real);
+	if (llabs(real.tv_sec * 1000000000LL + real.tv_nsec - kernel_now(CLOCK_REALTIME)) >
+		60000000000LL)
+		return 2;
+	for (int i = 0; i < 1000; i++)
+		same += now() == first;
+	if (same == 1000)
+		printf("held %lld\n", first);
+	else
+		printf("runs\n");
+	do {
+		time = now();
+		if (time < last)
+			return 3;
+		last = time;
+	} while (same == 1000 && time == first);
+	for (int i = 0; i < 1000; i++) {
+		long long low = kernel_now(CLOCK_MONOTONIC);
+		time = now();
+		if (time < low || time > kernel_now(CLOCK_MONOTONIC))
+			return 4;
+	}
+	printf("released\n");
+	fprintf(stderr, "%lld\n", (kernel_now(CLOCK_MONOTONIC) - before) / 1000000);
+	fflush(stdout);
+	if (argc > 1 && !strcmp(argv[1], "exec"))
+		execl(argv[0], argv[0], (char *)NULL);
+	return 0;
+}
