@@ -92,6 +92,11 @@ static void enter_block(struct lower *lower, const struct ir_op *op)
 	if (op->flags & IR_LOOP)
 		emit_align(lower->emit, 16);
 	emit_bind(lower->emit, lower_label(lower, lower->number));
+	if (jit.statistics)
+		lower_stencil(lower, STENCIL_COUNT_BLOCK,
+			(struct emit_holes){
+				.a = (uint64_t)(block->last - block->first + 1),
+				.b = (uintptr_t)&jit.timers.bytecodes_compiled});
 }
 
 static void lower_op_at(struct lower *lower)

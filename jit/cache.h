@@ -31,6 +31,7 @@ enum cache_state {
 };
 
 enum {
+	CACHE_WARM = 8, /* misses until the first stub: much code runs a few times only */
 	CACHE_PATIENCE = 1 << 12,
 	CACHE_STUBS = 4,   /* at a time in a chain */
 	CACHE_RETRIES = 2, /* times that a full chain starts anew: types change */
@@ -54,7 +55,7 @@ struct cache {
 	uint8_t retries;
 	uint16_t misses;   /* since it was last looked at */
 	uint16_t patience; /* misses until it is again */
-	uint32_t oparg; /* of a call */
+	uint32_t oparg;	   /* of a call */
 	uint32_t
 		slot; /* offset from the frame of the result's or the call's first slot */
 	uint32_t index; /* code unit of the instruction */

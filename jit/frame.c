@@ -1,6 +1,7 @@
 /* Python frames: pushing and popping them, and rebuilding one for the interpreter. */
 #include "jit/frame.h"
 
+#include "jit/hook.h"
 #include "jit/jit.h"
 
 _PyInterpreterFrame *frame_push(PyThreadState *thread, PyFunctionObject *function)
@@ -66,6 +67,8 @@ PyObject *frame_interpret(PyThreadState *thread, _PyInterpreterFrame *frame)
 	/* The interpreter links the frame and counts the recursion itself. */
 	thread->cframe->current_frame = frame->previous;
 	_Py_LeaveRecursiveCallTstate(thread);
+	if (jit.statistics)
+		hook_count_interpreted(frame->f_code);
 	value = _PyEval_EvalFrameDefault(thread, frame, 0);
 	if (!entry)
 		frame_clear_and_pop(thread, frame);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "jit/compile.h"
 #include "jit/enter.h"
@@ -16,7 +17,10 @@ enum {
 	 * are bounded by the recursion counter, not by this. */
 	STACK_RESERVE = 256 * 1024,
 	STACK_GUESS = 512 * 1024,
+	LIBRARY_CALLS = 4, /* before code of the library with a loop is compiled */
 };
+
+#define LIBRARY_DIRECTORY "/usr/lib/python3.11/"
 
 static __thread char *stack_floor;
 
@@ -41,13 +45,47 @@ char *hook_stack_floor(void)
 	return stack_floor;
 }
 
+/* Code of the standard library: most of it runs while modules are imported, a few times
+ * and not for long. */
+static bool is_library(const PyCodeObject *code)
+{
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	size_t length = strlen(LIBRARY_DIRECTORY);
+
+	if (!file) {
+		PyErr_Clear();
+		return false;
+	}
+	return !strncmp(file, LIBRARY_DIRECTORY, length) || !strncmp(file, "<frozen ", 8);
+}
+
 /* Whether a code object that is called for the `calls`th time is worth compiling. One
  * with a loop is at once: there is no way into the middle of it from the interpreter. */
 static bool is_due(const struct table_entry *entry)
 {
 	if (entry->calls >= jit.threshold)
 		return true;
-	return entry->calls == 1 && ir_code_has_loop(entry->code);
+	if (entry->calls > LIBRARY_CALLS)
+		return false;
+	return entry->calls == (is_library(entry->code) ? LIBRARY_CALLS : 1) &&
+	       ir_code_has_loop(entry->code);
+}
+
+/* Instructions of a code object. What is interpreted has no loop that was worth compiling,
+ * so this is the most that one activation runs. */
+static uint32_t count_instructions(PyCodeObject *code)
+{
+	const _Py_CODEUNIT *units = _PyCode_CODE(code);
+	uint32_t count = 0;
+
+	for (Py_ssize_t i = 0; i < Py_SIZE(code); i++, count++)
+		i += _PyOpcode_Caches[_PyOpcode_Deopt[_Py_OPCODE(units[i])]];
+	return count;
+}
+
+void hook_count_interpreted(PyCodeObject *code)
+{
+	jit.timers.bytecodes_interpreted += count_instructions(code);
 }
 
 struct compiled *hook_compiled(PyCodeObject *code)
@@ -164,8 +202,11 @@ PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int t
 	if ((char *)__builtin_frame_address(0) < hook_stack_floor())
 		return interpret_deep(thread, frame, throwing);
 	compiled = hook_compiled(frame->f_code);
-	if (!compiled || (!throwing && index && !compiled->entries[index]))
+	if (!compiled || (!throwing && index && !compiled->entries[index])) {
+		if (jit.statistics)
+			hook_count_interpreted(frame->f_code);
 		return _PyEval_EvalFrameDefault(thread, frame, throwing);
+	}
 	return run(thread, frame, compiled, index, throwing);
 }
 

@@ -16,6 +16,9 @@ PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int t
  * is time to; NULL: interpret. */
 struct compiled *hook_compiled(PyCodeObject *code);
 
+/* Counts an activation that the interpreter runs, for -s. */
+void hook_count_interpreted(PyCodeObject *code);
+
 /* Entries of a caller's stack that go once the frame of `function` is about to run: the
  * frame has references of its own. */
 struct hook_moved {

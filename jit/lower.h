@@ -83,4 +83,7 @@ int lower_label(struct lower *lower, int number);
 /* Lowers one instruction; false: it is left to the interpreter. */
 bool lower_instruction(struct lower *lower);
 
+/* How an instruction is compiled, for people; NULL: it is left to the interpreter. */
+const char *lower_describe(uint8_t opcode);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "jit/cache.h"
+#include "jit/jit.h"
 #include "jit/runtime.h"
 
 static int at_function(struct lower *lower, const void *function)
@@ -209,7 +210,7 @@ static struct cache *cache_place(struct lower *lower, enum cache_kind kind,
 		.index = op->index,
 		.name = name,
 		.owner = compiled,
-		.patience = 2,
+		.patience = jit.threshold > 1 ? CACHE_WARM : 2,
 		.next_label = emit_label(lower->emit),
 		.miss_label = emit_label(lower->emit),
 		.error_label = lower_error(lower),
@@ -846,4 +847,17 @@ bool lower_instruction(struct lower *lower)
 	else
 		return false;
 	return true;
+}
+
+const char *lower_describe(uint8_t opcode)
+{
+	switch (opcode) {
+	case PRECALL:
+	case KW_NAMES: return "compiled: part of the CALL that follows";
+	case NOP: return "compiled: to nothing";
+	default: break;
+	}
+	if (lowerings[opcode])
+		return "compiled: to code of its own";
+	return runtime_find(opcode) ? "compiled: to a call of a C function" : NULL;
 }

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "jit/jit.h"
+#include "jit/lower.h"
+#include "jit/opcodes.h"
 #include "jit/options.h"
 #include "launcher/base.h"
 
@@ -81,6 +83,19 @@ static void check_version(void)
 			PY_VERSION, Py_GetVersion());
 }
 
+static void print_opcodes(void)
+{
+#define PRINT_(name)                                        \
+	printf("%-28s %s\n", #name,                         \
+		lower_describe(name) ? lower_describe(name) \
+				     : "left to the interpreter");
+	OPCODES_EACH(PRINT_)
+#undef PRINT_
+	printf("%-28s %s\n%-28s %s\n", "EXTENDED_ARG",
+		"compiled: part of the instruction that follows", "CACHE",
+		"no instruction: where the interpreter keeps what it has seen");
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -93,6 +108,7 @@ int main(int argc, char **argv)
 	case OPTIONS_VERSION:
 		printf("jit %s (Python %s)\n", JIT_VERSION, PY_VERSION);
 		return 0;
+	case OPTIONS_OPCODES: print_opcodes(); return 0;
 	case OPTIONS_BAD: die(STATUS_USAGE, "%s", options.bad);
 	case OPTIONS_RUN: break;
 	}

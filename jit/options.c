@@ -97,6 +97,8 @@ static bool parse_long(struct options *options, const char *word)
 		options->action = OPTIONS_HELP;
 	else if (!strcmp(word, "--version"))
 		options->action = OPTIONS_VERSION;
+	else if (!strcmp(word, "--opcodes"))
+		options->action = OPTIONS_OPCODES;
 	else if ((value = value_of(word, "--threshold")))
 		parse_number(options, &options->threshold, value, word);
 	else if ((value = value_of(word, "--tier2")))
@@ -218,6 +220,7 @@ void options_help(void)
 	      "  --gdb=on|off      register code with gdb (default: on)\n"
 	      "  --dump-ir=FUNC    print the intermediate code of functions of this "
 	      "name\n"
+	      "  --opcodes         list the instructions and how each is compiled\n"
 	      "  --help, --version\n"
 	      "\n"
 	      "Every other option, and the environment, is Python's: see jit -h. "

@@ -11,7 +11,8 @@ enum options_action {
 	OPTIONS_RUN,
 	OPTIONS_HELP,
 	OPTIONS_VERSION,
-	OPTIONS_BAD, /* `bad` says why */
+	OPTIONS_OPCODES, /* --opcodes */
+	OPTIONS_BAD,	 /* `bad` says why */
 };
 
 struct options {

@@ -151,6 +151,8 @@ static PyObject *evaluate(PyThreadState *thread, _PyInterpreterFrame *callee,
 		!thread->cframe->use_tracing) {
 		if (compiled)
 			return call_native(thread, callee, compiled);
+		if (jit.statistics)
+			hook_count_interpreted(callee->f_code);
 		value = _PyEval_EvalFrameDefault(thread, callee, 0);
 	} else {
 		value = _PyEval_EvalFrame(thread, callee, 0);
@@ -353,6 +355,20 @@ static bool construct(
 		Py_DECREF(object);
 	Py_XDECREF(none);
 	return true;
+}
+
+PyObject *runtime_call_two(
+	PyThreadState *thread, PyObject *callable, PyObject *a, PyObject *b)
+{
+	PyFunctionObject *function = (PyFunctionObject *)callable;
+	PyObject *arguments[] = {a, b};
+
+	if (!is_simple(function, (PyCodeObject *)function->func_code, 2))
+		return PyObject_Vectorcall(callable, arguments, 2, NULL);
+	Py_INCREF(a);
+	Py_INCREF(b);
+	Py_INCREF(function);
+	return call_function(thread, function, arguments, 2);
 }
 
 PyObject *runtime_call_getter(

@@ -3,6 +3,7 @@
 #include "jit/cache.h"
 #include "jit/errors.h"
 #include "jit/runtime.h"
+#include "jit/runtime_operator.h"
 
 static void release(PyObject *object, uint32_t owned, uint32_t bit)
 {
@@ -99,7 +100,7 @@ PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what)
 
 	if (is_small(a) && is_small(b))
 		result = small_operation(operation, small_value(a), small_value(b));
-	if (!result && !PyErr_Occurred())
+	if (!result && !PyErr_Occurred() && !runtime_operator(a, b, operation, &result))
 		result = operations[operation](a, b);
 
 	release(a, what, RUNTIME_OWNS_A);

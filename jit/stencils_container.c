@@ -116,8 +116,8 @@ void op_FOR_ITER_ANY(void)
 	}
 	SET_INSTRUCTION();
 	next = iterator->ob_type == &PyGen_Type
-		? runtime_generator_next(thread, iterator)
-		: Py_TYPE(iterator)->tp_iternext(iterator);
+		       ? runtime_generator_next(thread, iterator)
+		       : Py_TYPE(iterator)->tp_iternext(iterator);
 	if (LIKELY(next != NULL)) {
 		top = next;
 		CONT();

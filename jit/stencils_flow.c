@@ -103,6 +103,13 @@ void op_POLL(void)
 	CONT();
 }
 
+/* For -s: the instructions of a block. */
+void op_COUNT_BLOCK(void)
+{
+	*(uint64_t *)HOLE64(HOLE_B) += HOLE32(HOLE_A);
+	CONT();
+}
+
 /* A guard that fails now and then, before an instruction. */
 void op_STRESS(void)
 {

@@ -35,7 +35,7 @@ struct timers {
 #undef TIMERS_FIELD_
 };
 
-/* CLOCK_MONOTONIC in nanoseconds. */
+/* The calling thread's processor time in nanoseconds: other programs do not count. */
 uint64_t timers_now(void);
 /* One `name: value` a line on stderr. */
 void timers_print(const struct timers *timers);
