@@ -40,8 +40,8 @@ enum { PLAN_LIMITS = 4 };
 /* What `stablerun perf` adds to a launch in a child of its own: it attaches perf once all is
  * ready for the execve. Descriptors; see launcher/sampled.c. */
 struct plan_outer {
-	int ready;     /* a byte is written to it when only the execve is left to do */
-	int gate;      /* and one read from it before that */
+	int ready; /* a byte is written to it when only the execve is left to do */
+	int gate;  /* and one read from it before that */
 };
 
 struct plan {
