@@ -361,12 +361,14 @@ static int run_calls(struct move *move)
 	size_t done;
 	int error;
 
-	/* Whatever may go wrong in there is judged by how far it came; if that is not
+	if (remote_load(&move->remote, move->layout.page, move->room, &move->numbers,
+		    move->numbers.size, move->calls.items, move->calls.count))
+		return fail(move, errno, "cannot write its calls");
+	/* Whatever goes wrong from here on is judged by how far it came; if that is not
 	 * known the worst is assumed. */
 	move->moving = true;
-	if (remote_run(&move->remote, move->layout.page, move->room, &move->numbers,
-		    move->numbers.size, move->calls.items, move->calls.count, &done,
-		    &error))
+	if (remote_run(&move->remote, move->layout.page, move->numbers.size,
+		    move->calls.count, &done, &error))
 		return fail(move, errno, "cannot make it run its calls");
 	if (done == move->calls.count)
 		return 0;
@@ -458,9 +460,10 @@ static int take_back(struct move *move)
 		place_numbers_make(&move->numbers, NULL, &move->image, &move->top,
 			move->layout.page);
 		/* Refused it changed nothing before either. */
-		if (remote_run(&move->remote, move->layout.page, move->room,
-			    &move->numbers, move->numbers.size, &call, 1, &done,
-			    &error) ||
+		if (remote_load(&move->remote, move->layout.page, move->room,
+			    &move->numbers, move->numbers.size, &call, 1) ||
+			remote_run(&move->remote, move->layout.page, move->numbers.size,
+				1, &done, &error) ||
 			unmap_page(move))
 			return -1;
 	}

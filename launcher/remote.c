@@ -202,14 +202,19 @@ size_t remote_room(size_t data_size, size_t count)
 	       sizeof(uint64_t);
 }
 
-/* Writes it all with one system call. */
-static int write_page(const struct remote *remote, uint64_t page, const void *data,
+int remote_load(const struct remote *remote, uint64_t page, size_t room, const void *data,
 	size_t data_size, const struct remote_call *calls, size_t count)
 {
 	static const uint64_t end_mark = (uint64_t)-1;
 	unsigned char bytes[REMOTE_PAGE_MOST];
 	unsigned char *at = bytes + REMOTE_DATA;
 
+	_Static_assert(sizeof(*calls) == 56, "as the loop has it");
+	if (room > sizeof(bytes) || data_size > room || count > room / sizeof(*calls) ||
+		remote_room(data_size, count) > room) {
+		errno = E2BIG;
+		return -1;
+	}
 	memset(bytes, 0, REMOTE_DATA);
 	memcpy(bytes, remote_loop, (size_t)(remote_loop_end - remote_loop));
 	memcpy(at, data, data_size);
@@ -220,21 +225,13 @@ static int write_page(const struct remote *remote, uint64_t page, const void *da
 	return remote_write(remote, page, bytes, remote_room(data_size, count));
 }
 
-int remote_run(const struct remote *remote, uint64_t page, size_t room, const void *data,
-	size_t data_size, const struct remote_call *calls, size_t count, size_t *done,
-	int *error)
+int remote_run(const struct remote *remote, uint64_t page, size_t data_size, size_t count,
+	size_t *done, int *error)
 {
 	struct user_regs_struct regs;
 	uint64_t table = page + REMOTE_DATA + data_size;
 
-	_Static_assert(sizeof(*calls) == 56, "as the loop has it");
-	if (room > REMOTE_PAGE_MOST || data_size > room ||
-		count > room / sizeof(*calls) || remote_room(data_size, count) > room) {
-		errno = E2BIG;
-		return -1;
-	}
-	if (write_page(remote, page, data, data_size, calls, count) ||
-		ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
+	if (ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
 		return -1;
 	regs.rip = page;
 	regs.rbx = table;
@@ -243,7 +240,7 @@ int remote_run(const struct remote *remote, uint64_t page, size_t room, const vo
 		remote_resume(remote, PTRACE_CONT, REMOTE_TRAP) ||
 		ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
 		return -1;
-	*done = (regs.rbx - table) / sizeof(*calls);
+	*done = (regs.rbx - table) / sizeof(struct remote_call);
 	if (regs.rip != page + (size_t)(remote_loop_end - remote_loop) || *done > count) {
 		errno = EPROTO;
 		return -1;

@@ -55,13 +55,16 @@ int remote_resume(const struct remote *remote, int request, enum remote_stop wan
 int remote_call(const struct remote *remote, uint64_t instruction,
 	const struct remote_call *call, long *result);
 
-/* Makes calls, one after the other and until one fails, in one go: writes `page`, an
- * executable mapping of its own of `room` bytes, anew, with the data (a multiple of eight
- * bytes) at page + REMOTE_DATA. E2BIG where that does not fit. *done is how many
- * succeeded and *error what the next one said (an errno), or 0. Changes its registers. */
-int remote_run(const struct remote *remote, uint64_t page, size_t room, const void *data,
-	size_t data_size, const struct remote_call *calls, size_t count, size_t *done,
-	int *error);
+/* Writes `page`, an executable mapping of its own of `room` bytes, anew: the data (a
+ * multiple of eight bytes) at page + REMOTE_DATA, and calls. E2BIG where they do not fit. */
+int remote_load(const struct remote *remote, uint64_t page, size_t room, const void *data,
+	size_t data_size, const struct remote_call *calls, size_t count);
+
+/* Makes the calls of that page, one after the other and until one fails, in one go. *done
+ * is how many succeeded and *error what the next one said (an errno), or 0. Where this
+ * fails itself it is not known how many were made. Changes its registers. */
+int remote_run(const struct remote *remote, uint64_t page, size_t data_size, size_t count,
+	size_t *done, int *error);
 
 /* The room that they need. */
 size_t remote_room(size_t data_size, size_t count);

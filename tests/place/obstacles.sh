@@ -48,6 +48,10 @@ check "PR_SET_MM refused" warned "PR_SET_MM_MAP" ./refuse prctl-mm "$stablerun" 
 check "PR_SET_MM refused, --place=move" refused "PR_SET_MM_MAP" \
 	./refuse prctl-mm "$stablerun" --place=move -- ./probe
 
+# ptrace's own way into memory.
+check "pwrite refused" placed ./refuse pwrite "$stablerun" -- ./probe
+check "pwrite refused, a kept run" placed ./refuse pwrite "$stablerun" -f -o pwrite.run -- ./probe
+
 # A kernel that has sealed the vdso refuses to move the first of its mappings: all but they
 # are in place.
 sealed() {

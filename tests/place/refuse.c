@@ -3,7 +3,8 @@
  *
  *     refuse [CALL...] [--] COMMAND [ARG...]
  *
- * CALL adds refusals: `ptrace`, `prctl-mm` (PR_SET_MM), `mremap` (all of it) and
+ * CALL adds refusals: `ptrace`, `pwrite` (as on /proc/PID/mem of kernels with
+ * proc_mem.force_override=never), `prctl-mm` (PR_SET_MM), `mremap` (all of it) and
  * `mremap-to=ADDRESS` (moving something there). */
 #include <errno.h>
 #include <linux/audit.h>
@@ -83,6 +84,8 @@ static bool refuse_more(const char *call)
 {
 	if (!strcmp(call, "ptrace"))
 		refuse_call(SYS_ptrace);
+	else if (!strcmp(call, "pwrite"))
+		refuse_call(SYS_pwrite64);
 	else if (!strcmp(call, "mremap"))
 		refuse_call(SYS_mremap);
 	else if (!strncmp(call, "mremap-to=", strlen("mremap-to=")))
