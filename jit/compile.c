@@ -24,7 +24,8 @@ static void name_code(PyCodeObject *code, char *name, size_t size)
 	const char *base = file ? strrchr(file, '/') : NULL;
 	const char *end;
 
-	PyErr_Clear();
+	if (!file || !qualified)
+		PyErr_Clear();
 	base = base ? base + 1 : file ? file : "?";
 	end = strrchr(base, '.');
 	snprintf(name, size, "%.*s.%s",

@@ -201,7 +201,9 @@ PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int t
 		return _PyEval_EvalFrameDefault(thread, frame, throwing);
 	if ((char *)__builtin_frame_address(0) < hook_stack_floor())
 		return interpret_deep(thread, frame, throwing);
-	compiled = hook_compiled(frame->f_code);
+	/* An exception that is thrown in must not meet the compiler. */
+	compiled =
+		throwing ? table_compiled(frame->f_code) : hook_compiled(frame->f_code);
 	if (!compiled || (!throwing && index && !compiled->entries[index])) {
 		if (jit.statistics)
 			hook_count_interpreted(frame->f_code);

@@ -316,31 +316,43 @@ static bool saw_numbers(const struct ir_op *op)
 }
 
 /* `s += t` where s is a local that is stored to next (BINARY_OP_INPLACE_ADD_UNICODE in
- * ceval.c): a string is appended to in place. */
-static bool append_string(struct lower *lower)
+ * ceval.c): a string is appended to in place, behind the code; the code goes on where
+ * `over` is bound, after the store. False: it is not that. */
+static bool append_string(struct lower *lower, int *over)
 {
 	const struct ir_op *op = lower_op(lower);
 	const struct ir_op *next = op + 1;
 	struct lower_value left = lower->stack[lower->depth - 2];
-	struct lower_value right;
-	uint32_t owned;
+	struct lower_value right = lower->stack[lower->depth - 1];
+	struct emit *emit = lower->emit;
+	int append;
+	int error;
 
 	if ((op->oparg != NB_ADD && op->oparg != NB_INPLACE_ADD) || saw_numbers(op) ||
 		next->opcode != STORE_FAST || next->flags & IR_LEADER ||
 		left.where != LOWER_LOCAL || left.number != next->oparg)
 		return false;
-	right = lower_pop(lower);
-	lower_pop(lower);
+	lower->depth -= 2;
 	lower_spill(lower);
 	lower_save_local(lower, left.number);
-	owned = op->oparg << RUNTIME_OWNS_BITS |
-		(lower_owned(right) ? RUNTIME_OWNS_B : 0);
+	append = emit_label(emit);
+	*over = emit_label(emit);
+	error = lower_error(lower);
+	lower_stencil(lower, STENCIL_CHECK_STRING,
+		(struct emit_holes){.a = lower_local_at(left.number), .exit = append});
+	emit_cold(emit, true);
+	emit_bind(emit, append);
 	lower_argument(lower, 0, right);
 	lower_stencil(lower, STENCIL_APPEND_STRING,
-		(struct emit_holes){.a = owned,
+		(struct emit_holes){
+			.a = op->oparg << RUNTIME_OWNS_BITS |
+			     (lower_owned(right) ? RUNTIME_OWNS_B : 0),
 			.b = lower_local_at(left.number),
-			.error = lower_error(lower)});
-	lower->skip = 1;
+			.error = error,
+			.cont = *over,
+		});
+	emit_cold(emit, false);
+	lower->depth += 2;
 	return true;
 }
 
@@ -372,17 +384,22 @@ static int number_stencil(uint32_t operation, uint32_t owned)
 static void lower_binary_op(struct lower *lower)
 {
 	uint32_t oparg = lower_op(lower)->oparg;
-	uint32_t owned;
-	int stencil;
+	int over;
+	bool appends = append_string(lower, &over);
+	uint32_t owned = take_two(lower);
+	int stencil = number_stencil(oparg, owned);
 
-	if (append_string(lower))
-		return;
-	owned = take_two(lower);
-	stencil = number_stencil(oparg, owned);
 	lower_stencil(lower, stencil < 0 ? STENCIL_BINARY : (enum stencils)stencil,
 		(struct emit_holes){.a = oparg << RUNTIME_OWNS_BITS | owned,
 			.error = lower_error(lower)});
 	lower_push_top(lower);
+	if (!appends)
+		return;
+	lower->number++;
+	lower_store_fast(lower);
+	lower->number--;
+	lower->skip = 1;
+	emit_bind(lower->emit, over);
 }
 
 static void lower_binary_subscr(struct lower *lower)

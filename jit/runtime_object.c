@@ -50,23 +50,52 @@ static const binaryfunc operations[] = {
 	[NB_INPLACE_XOR] = PyNumber_InPlaceXor,
 };
 
-static bool is_small(const PyObject *object)
+/* The value of an int of at most two digits, 60 bits; false: it is none. */
+static bool get_word(PyObject *object, long *value)
 {
-	return object->ob_type == &PyLong_Type &&
-	       (size_t)(((const PyVarObject *)object)->ob_size + 1) <= 2;
+	Py_ssize_t size;
+	const digit *digits = ((PyLongObject *)object)->ob_digit;
+
+	if (object->ob_type != &PyLong_Type)
+		return false;
+	size = Py_SIZE(object);
+	if ((size_t)(size + 2) > 4)
+		return false;
+	if (size == 2 || size == -2)
+		*value = (size / 2) *
+			 (long)(digits[0] | (unsigned long)digits[1] << PyLong_SHIFT);
+	else
+		*value = size * (long)digits[0];
+	return true;
 }
 
-static long small_value(const PyObject *object)
+static PyObject *shift_left(long x, long y)
 {
-	return ((const PyVarObject *)object)->ob_size *
-	       (long)((const PyLongObject *)object)->ob_digit[0];
+	long result;
+
+	if (y < 0 || y > 60 || __builtin_mul_overflow(x, 1L << y, &result))
+		return NULL;
+	return runtime_new_int(result);
+}
+
+static PyObject *multiply(long x, long y)
+{
+	long result;
+
+	return __builtin_mul_overflow(x, y, &result) ? NULL : runtime_new_int(result);
 }
 
 /* Operations on two ints of a word, with Python's rounding: towards minus infinity.
  * NULL without exception: not one of them. */
-static PyObject *small_operation(uint32_t operation, long x, long y)
+static PyObject *word_operation(uint32_t operation, long x, long y)
 {
 	switch (operation) {
+	case NB_ADD:
+	case NB_INPLACE_ADD: return runtime_new_int(x + y);
+	case NB_SUBTRACT:
+	case NB_INPLACE_SUBTRACT: return runtime_new_int(x - y);
+	case NB_MULTIPLY:
+	case NB_INPLACE_MULTIPLY: return multiply(x, y);
 	case NB_FLOOR_DIVIDE:
 	case NB_INPLACE_FLOOR_DIVIDE:
 		if (!y)
@@ -87,8 +116,7 @@ static PyObject *small_operation(uint32_t operation, long x, long y)
 	case NB_INPLACE_RSHIFT:
 		return y < 0 ? NULL : runtime_new_int(x >> (y > 62 ? 62 : y));
 	case NB_LSHIFT:
-	case NB_INPLACE_LSHIFT:
-		return y < 0 || y > 32 ? NULL : runtime_new_int(x * (1L << y));
+	case NB_INPLACE_LSHIFT: return shift_left(x, y);
 	default: return NULL;
 	}
 }
@@ -97,12 +125,13 @@ PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what)
 {
 	uint32_t operation = what >> RUNTIME_OWNS_BITS;
 	PyObject *result = NULL;
+	long x;
+	long y;
 
-	if (is_small(a) && is_small(b))
-		result = small_operation(operation, small_value(a), small_value(b));
+	if (get_word(a, &x) && get_word(b, &y))
+		result = word_operation(operation, x, y);
 	if (!result && !PyErr_Occurred() && !runtime_operator(a, b, operation, &result))
 		result = operations[operation](a, b);
-
 	release(a, what, RUNTIME_OWNS_A);
 	release(b, what, RUNTIME_OWNS_B);
 	return result;

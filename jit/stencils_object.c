@@ -103,6 +103,16 @@ void op_NOT(PyObject *a)
 	CONT();
 }
 
+/* Whether a local is a string to append to. */
+void op_CHECK_STRING(void)
+{
+	if (UNLIKELY(SLOT(HOLE_A)->ob_type == &PyUnicode_Type)) {
+		EXIT();
+		return;
+	}
+	CONT();
+}
+
 void op_APPEND_STRING(PyObject *a)
 {
 	SET_INSTRUCTION();
