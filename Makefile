@@ -56,6 +56,7 @@ TEST_PROGRAMS :=
 -include annotate/module.mk
 include tests/module.mk
 include tests/fuzz/module.mk
+include tests/fuzz/launcher.mk
 include etc/install.mk
 
 programs: $(PROGRAMS)

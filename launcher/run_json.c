@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,6 +282,16 @@ static uint64_t get_number(struct reading *reading, const char *key, const json_
 	return (uint64_t)json_integer_value(value);
 }
 
+static pid_t get_pid(struct reading *reading, const char *key, const json_t *value)
+{
+	uint64_t number = get_number(reading, key, value);
+
+	if (number <= INT_MAX)
+		return (pid_t)number;
+	reading_fail(reading, "'%s' is no process number", key);
+	return 0;
+}
+
 static const json_t *get_kind(
 	struct reading *reading, const json_t *object, const char *key, json_type type)
 {
@@ -400,8 +411,7 @@ static void get_pids(struct reading *reading, const json_t *root, struct run_inf
 	const json_t *array = get_kind(reading, root, "pids", JSON_ARRAY);
 
 	for (size_t i = 0; i < json_array_size(array); i++)
-		run_pid_add(info,
-			(pid_t)get_number(reading, "pids", json_array_get(array, i)));
+		run_pid_add(info, get_pid(reading, "pids", json_array_get(array, i)));
 }
 
 static void get_code(struct reading *reading, const json_t *root, struct run_info *info)
@@ -418,8 +428,7 @@ static void get_code(struct reading *reading, const json_t *root, struct run_inf
 			reading_fail(reading, "a piece of code has no address");
 		else
 			run_code_add(info,
-				(pid_t)get_number(
-					reading, "code", json_object_get(code, "pid")),
+				get_pid(reading, "code", json_object_get(code, "pid")),
 				strtoull(address, NULL, 16),
 				get_number(
 					reading, "code", json_object_get(code, "size")),
@@ -449,7 +458,7 @@ static void get_scalars(
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*texts[i].text = get_text(
 			reading, texts[i].key, json_object_get(root, texts[i].key));
-	info->pid = (pid_t)get_number(reading, "pid", json_object_get(root, "pid"));
+	info->pid = get_pid(reading, "pid", json_object_get(root, "pid"));
 	info->ld_so_cache_size = get_number(
 		reading, "ld_so_cache_size", json_object_get(root, "ld_so_cache_size"));
 	info->frequency =

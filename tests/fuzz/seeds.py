@@ -93,3 +93,25 @@ write("perfmap", "plain", b"1000 10 f\n0x2000 20 g h\n1008 4 inner\nbad line\n30
 write("patches", "plain", b"# stablerun patches 1 pid 7\npatch 10 1004 9090 ebfe cache filled\n"
       b"object 11 2000 float 3.14\nunload 12 1000 4096\n")
 write("elf", "code", elf())
+
+write("rule", "full", b"; why\n[match]\nwhen = file:true needs:libc.so.* section:.text\n"
+      b"when = exports:main script:sh\n[pin]\narg = -x\nenv = A+=1\n[frames]\narg = -f\n"
+      b"[dump]\nenv = B:=2\n[needs]\nseed = 1\nclock = startup:200\ncpu = one\n"
+      b"[collect]\nfile = x-%p.log\n[about]\nname = X\nwhy = because\n  of that\n")
+write("rule", "bad", b"[match]\nwhen = file:x\n")
+write("runjson", "full", b"""{"schema": 1, "stablerun": "0", "argv": ["a", {"hex": "61ff"}],
+"exec": "/a", "env": ["A=1"], "cwd": null, "pid": 7, "pids": [7, 8], "exit": {"status": 3},
+"pins": [{"name": "seed", "value": "1", "source": "x"}], "rlimits": {"stack": [8, "unlimited"]},
+"personality": "0x40000", "place": "move", "rule": "r", "auxv": {"AT_BASE": "0x1"},
+"marks": {"start_stack": "0x2"}, "kernel": "k", "cpu": {"model": "m", "features": "f"},
+"ld_so_cache_size": 9, "build_ids": {"/a": "ab"}, "clocks": {"start": {"realtime": 1,
+"monotonic": 2}, "end": {"realtime": 3, "monotonic": 4}}, "lost": {"samples": 1, "code": ["c"]},
+"event": "e", "frequency": 5, "no_samples": null, "maps": {"start": "s", "exit": "e"},
+"code": [{"pid": 7, "address": "0x1000", "size": 4096, "fate": "live", "time": 1}],
+"notes": ["n"], "runs": 2}""")
+write("runjson", "killed", b'{"schema":1,"argv":["a"],"exit":{"signal":9,"core":true}}')
+write("maps", "maps", b"00400000-00401000 r-xp 00000000 fe:00 12    /bin/a b\n"
+      b"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0    [stack]\n")
+write("maps", "perfmap", b"1000 10 f\n0x2000 20 g h\nbad\n")
+write("maps", "perfdata", perfdata("<"))
+write("maps", "elf", elf())

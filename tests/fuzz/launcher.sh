@@ -1,0 +1,13 @@
+#!/bin/sh
+# A short run of each fuzz target of the launcher's readers; `make fuzz_NAME` runs them longer.
+. "$SRC/tests/lib.sh"
+need clang clang
+echo 'int main(void) { return 0; }' >probe.c
+clang -fsanitize=fuzzer-no-link,address probe.c -o probe 2>err ||
+	skip "clang has no sanitizers here (package libclang-rt-14-dev): $(head -n 1 err)"
+
+make -C "$SRC" --no-print-directory -j2 O="$TMP/build" launcher-fuzz-programs >make.log 2>&1 ||
+	fail "$(tail -n 20 make.log)"
+for name in rule runjson maps; do
+	"$SRC/tests/fuzz/run" "$TMP/build/fuzz" $name "${FUZZ_SECONDS:-8}" || fail "$name"
+done
