@@ -87,6 +87,11 @@ void code_set_index(struct code_set *set);
 struct code_place *code_set_find(const struct code_set *set, uint64_t address,
 	uint64_t time, struct spans_validity *validity, bool *late);
 
+/* For code_set_index(): ends the places that the log says were given up, before spans are
+ * made; hands each patch to the object at its address, after. */
+void code_apply_unloads(struct code_set *set);
+void code_spread_patches(struct code_set *set);
+
 /* Patches made to `code` until `time`; narrows `validity`, where given, to the time for
  * which that number holds. */
 uint32_t code_epoch(

@@ -1,5 +1,6 @@
 /* Gathering what belongs to a recording. */
 #include "annotate/input.h"
+#include "annotate/gperf.h"
 #include "launcher/base.h"
 #include "launcher/run.h"
 
@@ -349,6 +350,17 @@ static int find_data(struct input *input, struct warnings *warnings, struct faul
  * jitdump stands beside it, or the one that libprofiler appended to the name. */
 static uint32_t guess_pid(const struct input *input)
 {
+	struct file file;
+
+	/* Standard input can be read but once; other files say it themselves. */
+	if (strcmp(input->data_path, "-") == 0)
+		return 1;
+	if (file_open(&file, input->data_path) < 0)
+		return 1;
+	bool asks = gperf_is(&file);
+	file_close(&file);
+	if (!asks)
+		return 1;
 	cleanup_free char *place = beside(input);
 	DIR *directory = opendir(place);
 	uint32_t found = input->run_pid;
@@ -435,73 +447,4 @@ struct code_place *input_code(const struct process *process, uint64_t address,
 		validity = NULL;
 	}
 	return NULL;
-}
-
-/* perf lists build-ids by path where the mappings do not carry them. */
-static void look_up_build_id(struct input *input, struct mapping *mapping)
-{
-	for (size_t i = 0; i < input->data.build_id_count; i++) {
-		const struct perfdata_build_id *entry = &input->data.build_ids[i];
-		if (strcmp(entry->path, mapping->path) != 0)
-			continue;
-		memcpy(mapping->build_id, entry->id, entry->size);
-		mapping->build_id_size = entry->size;
-		return;
-	}
-	for (size_t i = 0; i < input->build_id_count; i++) {
-		const struct input_build_id *kept = &input->build_ids[i];
-		if (strcmp(kept->path, mapping->path) != 0)
-			continue;
-		memcpy(mapping->build_id, kept->id, kept->size);
-		mapping->build_id_size = kept->size;
-		return;
-	}
-}
-
-struct module *input_module(struct input *input, struct mapping *mapping)
-{
-	if (mapping->module)
-		return mapping->module;
-	if (!mapping->build_id_size)
-		look_up_build_id(input, mapping);
-	mapping->module = modules_get(input->modules, mapping->path, mapping->build_id,
-		mapping->build_id_size, false);
-	module_load(input->modules, mapping->module, input->data.release);
-	return mapping->module;
-}
-
-int input_module_address(
-	struct input *input, struct mapping *mapping, uint64_t address, uint64_t *own)
-{
-	struct module *module = input_module(input, mapping);
-	uint64_t offset = address - mapping->start + mapping->offset;
-
-	if (!module->file)
-		return -1;
-	/* The vdso is mapped whole from its beginning, and perf gives no offset for it.
-	 */
-	if (strcmp(mapping->path, "[vdso]") == 0)
-		offset = address - mapping->start;
-	return elffile_address(module->file, offset, own);
-}
-
-int input_data_address(
-	struct input *input, struct mapping *mapping, uint64_t address, uint64_t *own)
-{
-	if (!mapping->placed) {
-		uint64_t start;
-		mapping->placed = true;
-		struct module *module = input_module(input, mapping);
-		if (module->file && input_module_address(input, mapping, mapping->start,
-					    &start) == 0) {
-			mapping->bias = mapping->start - start;
-			elffile_extent(module->file, &mapping->low, &mapping->high);
-			mapping->low += mapping->bias;
-			mapping->high += mapping->bias;
-		}
-	}
-	if (address < mapping->low || address >= mapping->high)
-		return -1;
-	*own = address - mapping->bias;
-	return 0;
 }

@@ -11,7 +11,8 @@
 enum {
 	CACHE_MOST = 1 << 17, /* entries */
 	CACHE_LEAST = 1 << 8,
-	SAMPLE_LEAST = 32, /* bytes of a sample in the file */
+	HITS_A_BLOCK = 1024,
+	SAMPLE_LEAST = 40, /* bytes of a sample in the file */
 	FIRST_TABLE = 1 << 14,
 	COMM_CACHE = 64,
 };
@@ -40,7 +41,8 @@ struct collect {
 	size_t *events; /* places in profile->events, by the file's event number */
 	bool *wanted;	/* by the file's event number */
 	uint64_t order;
-	struct cached *cache; /* owned, `mask` + 1 entries */
+	struct cached *cache; /* `mask` + 1 entries, in `memory` */
+	void *memory;	      /* owned */
 	size_t mask;
 	struct cached_comm comms[COMM_CACHE];
 };
@@ -82,6 +84,20 @@ static void grow(struct profile *profile)
 	free(old);
 }
 
+/* Hits are many and live as long as the profile: they come in blocks. */
+static struct hit *new_hit(struct profile *profile)
+{
+	size_t used = profile->hit_count % HITS_A_BLOCK;
+
+	if (used == 0) {
+		profile->blocks = xreallocarray(profile->blocks, profile->block_count + 1,
+			sizeof(*profile->blocks));
+		profile->blocks[profile->block_count++] =
+			xcalloc(HITS_A_BLOCK, sizeof(struct hit));
+	}
+	return &profile->blocks[profile->block_count - 1][used];
+}
+
 static struct hit *find_hit(struct profile *profile, const struct hit *key)
 {
 	if ((profile->hit_count + 1) * 2 > profile->table_size)
@@ -89,7 +105,7 @@ static struct hit *find_hit(struct profile *profile, const struct hit *key)
 	size_t place = hit_slot(profile, key);
 	if (profile->table[place])
 		return profile->table[place];
-	struct hit *hit = xmalloc(sizeof(*hit));
+	struct hit *hit = new_hit(profile);
 	*hit = *key;
 	hit->next = key->function->hits;
 	key->function->hits = hit;
@@ -276,10 +292,10 @@ static struct collect *new_collect(const struct perfdata *data)
 	while (size < most && size < CACHE_MOST)
 		size *= 2;
 	collect->mask = size - 1;
-	collect->cache = aligned_alloc(64, size * sizeof(*collect->cache));
-	if (!collect->cache)
-		die(125, "out of memory");
-	memset(collect->cache, 0, size * sizeof(*collect->cache));
+	/* Pages that are never used are never filled this way. */
+	collect->memory = xcalloc(size + 1, sizeof(*collect->cache));
+	collect->cache =
+		(struct cached *)(((uintptr_t)collect->memory + 63) & ~(uintptr_t)63);
 	return collect;
 }
 
@@ -313,7 +329,7 @@ int profile_add(struct profile *profile, struct input *input, struct fault *faul
 	}
 	for (size_t i = 0; i <= collect->mask; i++)
 		hand_on(profile, &collect->cache[i]);
-	free(collect->cache);
+	free(collect->memory);
 	free(collect->events);
 	free(collect->wanted);
 	free(collect);
@@ -397,8 +413,9 @@ void profile_release(struct profile *profile)
 		free(function->owned_name);
 		free(function);
 	}
-	for (size_t i = 0; i < profile->table_size; i++)
-		free(profile->table[i]);
+	for (size_t i = 0; i < profile->block_count; i++)
+		free(profile->blocks[i]);
+	free(profile->blocks);
 	merge_free(profile->merge);
 	free(profile->table);
 	free(profile->functions);

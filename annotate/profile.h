@@ -61,6 +61,8 @@ struct profile {
 	struct warnings *warnings;
 	struct hit **table; /* hits by place */
 	size_t table_size, hit_count;
+	struct hit **blocks; /* of hits, owned */
+	size_t block_count;
 	struct stacks
 		*stacks; /* borrowed; call stacks are gathered here; NULL: not wanted */
 	struct merge *merge;   /* owned; NULL while there is one run */

@@ -64,6 +64,7 @@ struct query {
 	uint64_t address, time;
 	const struct span *best, *later;
 	uint64_t next; /* when the next span over the address begins */
+	uint64_t past; /* when the last one that is over by then ended */
 };
 
 static void judge(struct query *query, const struct span *span)
@@ -77,8 +78,11 @@ static void judge(struct query *query, const struct span *span)
 			query->next = span->from;
 		return;
 	}
-	if (span->to <= query->time)
+	if (span->to <= query->time) {
+		if (span->to > query->past)
+			query->past = span->to;
 		return;
+	}
 	if (!best || span->rank > best->rank ||
 		(span->rank == best->rank &&
 			(span->from > best->from ||
@@ -105,7 +109,7 @@ static void search(struct query *query, size_t low, size_t high)
 
 static struct query ask(const struct spans *spans, uint64_t address, uint64_t time)
 {
-	struct query query = {spans, address, time, NULL, NULL, UINT64_MAX};
+	struct query query = {spans, address, time, NULL, NULL, UINT64_MAX, 0};
 
 	search(&query, 0, spans->count);
 	return query;
@@ -117,14 +121,14 @@ void *spans_find(const struct spans *spans, uint64_t address, uint64_t time,
 	struct query query = ask(spans, address, time);
 
 	if (validity) {
-		/* Where nothing covers it now, what ended before is not known to matter:
-		 * the answer is good from now on only. */
-		uint64_t from = query.best ? query.best->from : time;
-
+		/* Until the next one begins or the best ends; and since the last one began or
+		 * ended: before, another may have been the best. */
 		if (query.best && query.best->to < query.next)
 			query.next = query.best->to;
-		if (from > validity->from)
-			validity->from = from;
+		if (query.best && query.best->from > query.past)
+			query.past = query.best->from;
+		if (query.past > validity->from)
+			validity->from = query.past;
 		if (query.next < validity->to)
 			validity->to = query.next;
 	}

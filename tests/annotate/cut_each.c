@@ -14,6 +14,11 @@
 
 const char program_name[] = "cut_each";
 
+enum {
+	LISTED =
+		256, /* every so many cuts listings are made, which open debug information */
+};
+
 static void copy(const char *path, const struct file *file)
 {
 	cleanup_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -27,7 +32,7 @@ static void copy(const char *path, const struct file *file)
 }
 
 /* Whether the cut was told. */
-static bool read_perf(const char *path, struct modules *modules)
+static bool read_perf(const char *path, struct modules *modules, bool list)
 {
 	struct warnings warnings = {0};
 	struct profile profile = {.warnings = &warnings};
@@ -42,7 +47,7 @@ static bool read_perf(const char *path, struct modules *modules)
 	profile_add(&profile, &input, &fault);
 	profile_finish(&profile);
 	struct lister *lister = lister_new(&listing_options);
-	for (size_t i = 0; i < profile.function_count && i < 3; i++)
+	for (size_t i = 0; list && i < profile.function_count && i < 3; i++)
 		listing_build(
 			lister, &listing, profile.functions[i], LISTING_EVERY_EPOCH);
 	bool told = warnings.incomplete && warnings.count;
@@ -79,8 +84,9 @@ int main(int argc, char **argv)
 	for (size_t size = file.size; size-- > 0;) {
 		if (truncate("cut.tmp", (off_t)size) < 0)
 			die(2, "cannot cut");
-		if (strcmp(argv[1], "perf") == 0 ? read_perf("cut.tmp", &modules)
-						 : read_dump("cut.tmp"))
+		if (strcmp(argv[1], "perf") == 0
+				? read_perf("cut.tmp", &modules, size % LISTED == 0)
+				: read_dump("cut.tmp"))
 			continue;
 		printf("not told: %zu\n", size);
 		untold++;

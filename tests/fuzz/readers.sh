@@ -9,5 +9,5 @@ clang -fsanitize=fuzzer-no-link,address probe.c -o probe 2>err ||
 make -C "$SRC" --no-print-directory -j2 O="$TMP/build" fuzz-programs >make.log 2>&1 ||
 	fail "$(tail -n 20 make.log)"
 for name in perfdata jitdump perfmap patches elf; do
-	"$SRC/tests/fuzz/run" "$TMP/build/fuzz" $name "${FUZZ_SECONDS:-8}" || fail "$name"
+	"$SRC/tests/fuzz/run" "$TMP/build/fuzz" $name "${FUZZ_SECONDS:-5}" || fail "$name"
 done
