@@ -10,7 +10,7 @@ cat >waits <<'EOF'
 #!/bin/bash
 echo begun
 while :; do
-	if read -r line; then echo "read $line"; else sleep 1000 & wait; fi
+	if read -r line; then echo "read $line"; else exec sleep 1000; fi
 done
 EOF
 chmod 755 waits

@@ -151,19 +151,21 @@ static void let_go(const char *route, char **argv)
 		need((int)syscall(SYS_pkey_mprotect, code, SIZE, rw, -1), route);
 		scribble();
 	} else if (!strcmp(route, "mremap")) {
-		void *to = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *to =
+			mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		void *moved = mremap(code, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
 		need(moved != to, route);
 		need(mprotect(moved, SIZE, rw), route);
 		memset(moved, 0xdd, SIZE);
 	} else if (!strcmp(route, "mremap-over")) {
 		void *from = mmap(NULL, SIZE, rw, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		need(mremap(from, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, code) != code,
+		need(mremap(from, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, code) !=
+				code,
 			route);
 		scribble();
 	} else if (!strcmp(route, "mmap")) {
-		need(mmap(code, SIZE, rw, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-				code,
+		need(mmap(code, SIZE, rw, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+			     0) != code,
 			route);
 		scribble();
 	} else if (!strcmp(route, "dontneed")) {
