@@ -7,6 +7,7 @@
 #include "jit/cache.h"
 #include "jit/jit.h"
 #include "jit/lower.h"
+#include "jit/opt.h"
 
 /* Where native code is entered, in order. Both keep the return address and the frame
  * pointer in the same places, so that one unwind record does for all code. */
@@ -38,6 +39,7 @@ static int count_caches(const struct ir *ir)
 static int begin(struct lower *lower, struct ir *ir)
 {
 	size_t stack = (size_t)ir->code->co_stacksize + 2;
+	size_t loops = 0;
 
 	lower->stack = calloc(stack, sizeof(*lower->stack));
 	lower->labels = calloc((size_t)ir->op_count + 1, sizeof(*lower->labels));
@@ -45,6 +47,12 @@ static int begin(struct lower *lower, struct ir *ir)
 	lower->compiled->entries = calloc((size_t)Py_SIZE(ir->code), sizeof(uint32_t));
 	lower->compiled->caches =
 		calloc((size_t)count_caches(ir) + 1, sizeof(struct cache));
+	for (int i = 0; i < ir->op_count; i++)
+		loops += (ir->ops[i].flags & IR_LOOP) != 0;
+	lower->compiled->loops = calloc(loops + 1, sizeof(struct opt_loop));
+	lower->loop_labels = calloc(loops + 1, sizeof(int));
+	if (!lower->compiled->loops || !lower->loop_labels)
+		return -1;
 	return lower->compiled->caches && lower->stack && lower->labels && lower->bound &&
 			       lower->compiled->entries
 		       ? 0
@@ -55,6 +63,7 @@ static void end(struct lower *lower)
 {
 	free(lower->stack);
 	free(lower->labels);
+	free(lower->loop_labels);
 	free(lower->bound);
 }
 
@@ -79,6 +88,20 @@ static void common_ends(struct lower *lower)
 	emit_cold(emit, false);
 }
 
+/* Counts the turns of a loop, and goes into its optimised form where there is one. */
+static void count_loop(struct lower *lower, const struct ir_op *op)
+{
+	struct compiled *compiled = lower->compiled;
+	struct opt_loop *loop = &compiled->loops[compiled->loop_count];
+
+	*loop = (struct opt_loop){
+		.turns = (int32_t)jit.tier2, .head = op->index, .compiled = compiled};
+	lower->loop_labels[compiled->loop_count++] = emit_label(lower->emit);
+	emit_stencil(lower->emit, STENCIL_LOOP_HEAD,
+		&(struct emit_holes){.a = (uintptr_t)loop});
+	emit_bind(lower->emit, lower->loop_labels[compiled->loop_count - 1]);
+}
+
 static void enter_block(struct lower *lower, const struct ir_op *op)
 {
 	const struct ir_block *block = &lower->ir->blocks[op->block];
@@ -92,6 +115,8 @@ static void enter_block(struct lower *lower, const struct ir_op *op)
 	if (op->flags & IR_LOOP)
 		emit_align(lower->emit, 16);
 	emit_bind(lower->emit, lower_label(lower, lower->number));
+	if (op->flags & IR_LOOP && jit.tier2 > 0)
+		count_loop(lower, op);
 	if (jit.statistics)
 		lower_stencil(lower, STENCIL_COUNT_BLOCK,
 			(struct emit_holes){
@@ -172,7 +197,8 @@ static void fill_entries(struct lower *lower)
 		uint32_t index = op->index;
 		uint32_t address;
 
-		if (!(op->flags & IR_ENTRY) || !(op->flags & IR_REACHED))
+		if (!(op->flags & (IR_ENTRY | IR_LEADER)) || !(op->flags & IR_REACHED) ||
+			!lower->labels[i])
 			continue;
 		address =
 			(uint32_t)(uintptr_t)emit_address(lower->emit, lower->labels[i]);
@@ -194,6 +220,8 @@ static int commit(struct lower *lower, int resume)
 	compiled->resume = emit_address(emit, resume);
 	compiled->leave = emit_address(emit, lower->leave_null);
 	fill_entries(lower);
+	for (uint32_t i = 0; i < compiled->loop_count; i++)
+		compiled->loops[i].go_on = emit_address(emit, lower->loop_labels[i]);
 	for (uint32_t i = 0; i < compiled->cache_count; i++)
 		cache_commit(&compiled->caches[i], emit);
 	for (size_t i = 0; i < emit->patch_count; i++)

@@ -11,6 +11,7 @@
 #include "jit/emit.h"
 #include "jit/ir.h"
 #include "jit/jit.h"
+#include "jit/opt.h"
 #include "jit/symbols.h"
 
 static struct emit emit;
@@ -33,20 +34,19 @@ static void name_code(PyCodeObject *code, char *name, size_t size)
 		qualified ? qualified : "?");
 }
 
-static void tell_symbols(struct compiled *compiled)
+void compile_tell(PyCodeObject *code, const struct emit *from, const char *kind)
 {
 	char name[512];
-	PyCodeObject *code = compiled->code;
 	const char *file = PyUnicode_AsUTF8(code->co_filename);
 	struct symbols_code told = {
-		.address = compiled->start,
-		.size = compiled->size,
+		.address = from->code,
+		.size = from->size,
 		.name = name,
 		.file = file ? file : "?",
 		.first_line = code->co_firstlineno,
-		.lines = emit.lines,
-		.line_count = emit.line_count,
-		.kind = "baseline",
+		.lines = from->lines,
+		.line_count = from->line_count,
+		.kind = kind,
 	};
 
 	name_code(code, name, sizeof(name));
@@ -116,7 +116,7 @@ struct compiled *compile_code(PyCodeObject *code)
 	if (emit.failure == EMIT_NO_MEMORY || emit.failure == EMIT_NO_CODE)
 		jit.broken = true;
 	if (!result && jit.symbols)
-		tell_symbols(compiled);
+		compile_tell(code, &emit, "baseline");
 	emit_end(&emit);
 	ir_release(&ir);
 	return result ? give_up(compiled, start) : finish(compiled, start);
@@ -125,6 +125,7 @@ struct compiled *compile_code(PyCodeObject *code)
 void compile_free(struct compiled *compiled)
 {
 	cache_forget_callee(compiled);
+	opt_free(compiled);
 	if (compiled->start) {
 		if (jit.symbols)
 			symbols_unload(jit.symbols, compiled->start);

@@ -8,6 +8,11 @@
 /* Compiles by the baseline. Returns owned, or NULL: interpret it. No exception is set. */
 struct compiled *compile_code(PyCodeObject *code);
 
+struct emit;
+
+/* Tells the symbols about code just committed. */
+void compile_tell(PyCodeObject *code, const struct emit *emit, const char *kind);
+
 /* Frees a compiled form and its native code; nothing runs in it any more. */
 void compile_free(struct compiled *compiled);
 

@@ -8,6 +8,7 @@
 
 struct cache;
 struct cache_stub;
+struct opt_loop;
 
 /* What a stack entry is at an exit, where it is not in its slot yet. */
 enum exit_kind {
@@ -49,6 +50,8 @@ struct compiled {
 	struct cache *caches; /* inline caches, in an array */
 	uint32_t cache_count;
 	struct cache_stub *callers; /* stubs that call this */
+	struct opt_loop *loops;	    /* heads of loops, in an array */
+	uint32_t loop_count;
 };
 
 #endif

@@ -36,6 +36,7 @@ void jit_start(const struct options *options)
 
 	jit.interpreter = PyInterpreterState_Main();
 	jit.threshold = (uint32_t)options->threshold;
+	jit.tier2 = options->tier2;
 	jit.statistics = options->statistics;
 	jit.stress_deopt = options->stress_deopt;
 	jit.dump_ir = options->dump_ir;

@@ -163,7 +163,7 @@ void options_parse(struct options *options, int argc, char **argv)
 
 	*options = (struct options){
 		.threshold = OPTIONS_THRESHOLD,
-		.tier2 = -1,
+		.tier2 = OPTIONS_TIER2,
 		.gdb = true,
 		.argv = xcalloc((size_t)argc + 1, sizeof(char *)),
 		.owned = xcalloc((size_t)argc + 1, sizeof(char *)),

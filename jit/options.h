@@ -6,6 +6,8 @@
 
 /* Calls of a code object (without a loop) before it is compiled. */
 enum { OPTIONS_THRESHOLD = 40 };
+/* Turns of a loop in the baseline before it is compiled again. */
+enum { OPTIONS_TIER2 = 500 };
 
 enum options_action {
 	OPTIONS_RUN,

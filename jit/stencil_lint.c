@@ -308,21 +308,18 @@ static void check_instruction(struct lint *lint, struct place place)
 	}
 }
 
-/* Capstone 4 says 2 for the size of the displacement in SSE instructions with prefix 66;
- * rip-relative ones have 4. */
-static bool beside_code(const cs_insn *insn, const struct cut_hole *hole, size_t at)
+/* Capstone 4 says 2 for the size of a displacement in SSE instructions with prefix 66: a
+ * displacement of 32 bits is told by the ModRM byte before it (mod 2, or rip-relative), or
+ * by that and a SIB byte. */
+static bool is_displacement(const cs_insn *insn, size_t at, size_t size)
 {
-	const cs_x86 *x86 = &insn->detail->x86;
+	const cs_x86_encoding *encoding = &insn->detail->x86.encoding;
+	uint8_t modrm = encoding->modrm_offset ? insn->bytes[encoding->modrm_offset] : 0;
+	bool wide = modrm >> 6 == 2 || (modrm >> 6 == 0 && (modrm & 7) >= 4);
 
-	if (hole->store != STENCIL_REL32 || x86->encoding.disp_offset != at ||
-		at + 4 > insn->size)
+	if (!encoding->disp_offset || at != encoding->disp_offset)
 		return false;
-	for (uint8_t i = 0; i < x86->op_count; i++) {
-		if (x86->operands[i].type == X86_OP_MEM &&
-			x86->operands[i].mem.base == X86_REG_RIP)
-			return true;
-	}
-	return false;
+	return size == encoding->disp_size || (size == 4 && wide && at + 4 <= insn->size);
 }
 
 /* Each hole is the immediate or the displacement of one instruction. */
@@ -340,14 +337,12 @@ static void check_hole(struct lint *lint, const struct cut_hole *hole)
 			hole->offset >= insn->address + insn->size)
 			continue;
 		at = hole->offset - insn->address;
-		if ((encoding->disp_offset && at == encoding->disp_offset &&
-			    size == encoding->disp_size) ||
+		if (is_displacement(insn, at, size) ||
 			(encoding->imm_offset && at == encoding->imm_offset &&
 				size == encoding->imm_size) ||
 			((in_group(lint, insn, CS_GRP_JUMP) ||
 				 in_group(lint, insn, CS_GRP_CALL)) &&
-				at + size == insn->size) ||
-			beside_code(insn, hole, at))
+				at + size == insn->size))
 			return;
 		break;
 	}

@@ -18,6 +18,9 @@
 	X(code_bytes)             \
 	X(entries)                \
 	X(direct_calls)           \
+	X(loops_compiled)         \
+	X(loops_entered)          \
+	X(loops_failed)           \
 	X(deopts_tracing)         \
 	X(deopts_opcode)          \
 	X(deopts_stress)          \

@@ -1,0 +1,57 @@
+/* The optimising tier: loops over numbers, with ints and floats unboxed.
+ *
+ * A loop that is hot in the baseline is compiled again on its own, for the types that its
+ * locals have just then. This fragment is jumped to at the head of the loop and keeps ints
+ * and floats in slots of 8 bytes under rbp. It runs no Python code: whatever it cannot do
+ * (another type, an overflow, an exception, a signal) it leaves to the baseline or to the
+ * interpreter *before* that instruction, with frame and stack rebuilt from a record of the
+ * exit. So it raises nothing itself, and nobody can look at the frame while it runs. */
+#ifndef JIT_OPT_H
+#define JIT_OPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jit/compiled.h"
+#include "jit/python.h"
+
+struct ir;
+struct opt_fragment;
+
+/* One for each head of a loop; the baseline's code holds its address. */
+struct opt_loop {
+	void *native;  /* where to go at the head, or NULL; first, for the stencil */
+	int32_t turns; /* left until it counts as hot */
+	uint32_t head; /* code unit */
+	void *go_on;   /* the baseline's loop, behind the count */
+	struct compiled *compiled;
+	struct opt_fragment *fragment; /* owned */
+	uint32_t misses;	       /* entries refused in a row */
+	uint8_t tries;		       /* compilations so far */
+};
+
+/* Called by the baseline when a loop is hot. Returns where to go on. */
+void *opt_hot(PyThreadState *thread, _PyInterpreterFrame *frame, struct opt_loop *loop);
+
+/* Called by a fragment: moves the frame's numbers into the slots under `base`. 0: their
+ * types are not those it was compiled for, and nothing has changed. */
+int opt_enter(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct opt_fragment *fragment, char *base);
+
+/* Called by a fragment: rebuilds the frame as the exit's record says. Returns the address to
+ * go on at, or NULL: the activation is over, and its value is in the first slot. */
+void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct opt_fragment *fragment, uint32_t number, char *base);
+
+/* Frees a compiled code object's loops and their fragments. */
+void opt_free(struct compiled *compiled);
+
+/* What stencils call. A new object, or NULL without an exception. */
+PyObject *opt_range_iterator(long start, long stop, long step);
+PyObject *opt_new_int(long value);
+PyObject *opt_new_float(double value);
+/* An object whose count is 0 goes; a larger count becomes one less. */
+void opt_drop(PyObject *object);
+double opt_power(double a, double b);
+
+#endif

@@ -1,0 +1,334 @@
+/* Into the fragments of the optimising tier and out of them. */
+#include "jit/opt_fragment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/codemem.h"
+#include "jit/frame.h"
+#include "jit/ir.h"
+#include "jit/jit.h"
+#include "jit/symbols.h"
+
+enum {
+	MAX_TRIES = 4,	    /* compilations of one loop */
+	MAX_FAILURES = 20,  /* exits by failed assumptions that one fragment may have */
+	MAX_MISSES = 1000,  /* refused entries in a row */
+	RECURSION_LEFT = 8, /* calls that must be left for what is inlined */
+	NEVER = INT32_MAX,
+};
+
+static long *int_slot(char *base, int slot)
+{
+	return (long *)(base + opt_slot_at(slot));
+}
+
+static PyObject *find_global(_PyInterpreterFrame *frame, uint32_t number)
+{
+	PyObject *name = PyTuple_GET_ITEM(frame->f_code->co_names, number);
+	PyObject *object = PyDict_GetItemWithError(frame->f_globals, name);
+
+	if (!object && !PyErr_Occurred() && PyDict_CheckExact(frame->f_builtins))
+		object = PyDict_GetItemWithError(frame->f_builtins, name);
+	PyErr_Clear();
+	return object;
+}
+
+/* Nothing that would notice being let go later than the interpreter does it. */
+static bool is_plain(const PyObject *object)
+{
+	return !object || object == Py_None || PyLong_CheckExact(object) ||
+	       PyFloat_CheckExact(object) || PyBool_Check(object) ||
+	       PyUnicode_CheckExact(object);
+}
+
+static bool enter_number(PyObject *object, uint8_t kind, char *base, int slot)
+{
+	int overflow;
+	long value;
+
+	if (!object)
+		return false;
+	switch (kind) {
+	case OPT_FLOAT:
+		if (!PyFloat_CheckExact(object))
+			return false;
+		*(double *)(base + opt_slot_at(slot)) = PyFloat_AS_DOUBLE(object);
+		return true;
+	case OPT_BOOL:
+		if (!PyBool_Check(object))
+			return false;
+		*int_slot(base, slot) = object == Py_True;
+		return true;
+	default:
+		if (!PyLong_CheckExact(object))
+			return false;
+		value = PyLong_AsLongAndOverflow(object, &overflow);
+		*int_slot(base, slot) = value;
+		return !overflow;
+	}
+}
+
+static bool is_met(const struct opt_need *need, _PyInterpreterFrame *frame, char *base)
+{
+	PyObject *object;
+
+	switch (need->what) {
+	case OPT_NEED_KIND:
+		return enter_number(frame->localsplus[need->number], need->kind, base,
+			(int)need->number);
+	case OPT_NEED_RANGE:
+		object = _PyFrame_Stackbase(frame)[need->number];
+		return object && Py_IS_TYPE(object, &PyRangeIter_Type);
+	case OPT_NEED_OBJECT: return frame->localsplus[need->number] == need->object;
+	case OPT_NEED_GLOBAL: return find_global(frame, need->number) == need->object;
+	case OPT_NEED_CODE:
+		return ((PyFunctionObject *)need->object)->func_code == need->code;
+	case OPT_NEED_PLAIN: return is_plain(frame->localsplus[need->number]);
+	}
+	return false;
+}
+
+/* Gives a fragment up; its code stays, because it may be running. */
+static void give_up(struct opt_fragment *fragment)
+{
+	struct opt_loop *loop = fragment->loop;
+
+	loop->native = NULL;
+	loop->misses = 0;
+	loop->turns = loop->tries < MAX_TRIES ? (int32_t)jit.tier2 * 4 : NEVER;
+}
+
+int opt_enter(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct opt_fragment *fragment, char *base)
+{
+	if (thread->recursion_remaining < RECURSION_LEFT || thread->cframe->use_tracing)
+		return 0;
+	for (size_t i = 0; i < fragment->need_count; i++) {
+		if (is_met(&fragment->needs[i], frame, base))
+			continue;
+		if (++fragment->loop->misses > MAX_MISSES)
+			give_up(fragment);
+		return 0;
+	}
+	fragment->loop->misses = 0;
+	for (size_t i = 0; i < fragment->constant_count; i++)
+		memcpy(base + opt_slot_at(fragment->constants[i].slot),
+			&fragment->constants[i].bits, 8);
+	for (size_t i = 0; i < fragment->flag_count; i++)
+		*int_slot(base, fragment->flags[i]) = 0;
+	jit.timers.loops_entered++;
+	return 1;
+}
+
+static PyObject *box(const struct opt_value *value, char *base)
+{
+	PyObject *object;
+
+	switch (value->kind) {
+	case OPT_FLOAT:
+		object = PyFloat_FromDouble(*(double *)(base + opt_slot_at(value->slot)));
+		break;
+	case OPT_BOOL:
+		object = Py_NewRef(*int_slot(base, value->slot) ? Py_True : Py_False);
+		break;
+	default: object = PyLong_FromLong(*int_slot(base, value->slot)); break;
+	}
+	/* The frame cannot be rebuilt, so there is no state to raise in. */
+	if (!object)
+		Py_FatalError("out of memory where compiled code is left");
+	return object;
+}
+
+static void rebuild_local(
+	_PyInterpreterFrame *frame, int local, const struct opt_value *value, char *base)
+{
+	PyObject *old = frame->localsplus[local];
+
+	if (value->kind == OPT_FRAME ||
+		(value->flag >= 0 && !*int_slot(base, value->flag)))
+		return;
+	frame->localsplus[local] = box(value, base);
+	Py_XDECREF(old);
+}
+
+static void rebuild_entry(_PyInterpreterFrame *frame, PyObject **place,
+	const struct opt_value *value, char *base)
+{
+	switch (value->kind) {
+	case OPT_FRAME:
+		if (value->borrowed)
+			*place = Py_NewRef(frame->localsplus[value->slot]);
+		return;
+	case OPT_RANGE: return;
+	case OPT_NULL: *place = NULL; return;
+	case OPT_CONST: *place = Py_NewRef(value->object); return;
+	default: *place = box(value, base); return;
+	}
+}
+
+void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
+	struct opt_fragment *fragment, uint32_t number, char *base)
+{
+	const struct opt_record *record = &fragment->records[number];
+	const struct opt_value *value = &fragment->values[record->first];
+	struct compiled *compiled = fragment->loop->compiled;
+	int locals = compiled->code->co_nlocalsplus;
+
+	for (int i = 0; i < locals; i++)
+		rebuild_local(frame, i, value++, base);
+	for (int i = 0; i < record->depth; i++)
+		rebuild_entry(frame, _PyFrame_Stackbase(frame) + i, value++, base);
+	if (record->counts) {
+		jit.timers.loops_failed++;
+		if (++fragment->failures > MAX_FAILURES)
+			give_up(fragment);
+	}
+	if (record->leader && compiled->entries[record->index])
+		return (void *)(uintptr_t)compiled->entries[record->index];
+	frame->stacktop = locals + record->depth;
+	frame->prev_instr = _PyCode_CODE(compiled->code) + record->index - 1;
+	*(PyObject **)(base + opt_slot_at(0)) = frame_interpret(thread, frame);
+	return NULL;
+}
+
+/* Compiles the loop for what the frame holds now. */
+static void compile_loop(
+	const struct ir *ir, int head, _PyInterpreterFrame *frame, struct opt_loop *loop)
+{
+	struct opt_fragment *fragment;
+
+	loop->turns = NEVER;
+	if (loop->native || loop->tries >= MAX_TRIES)
+		return;
+	loop->tries++;
+	fragment = opt_compile(ir, head, frame, loop->compiled, loop);
+	if (!fragment) {
+		loop->turns = loop->tries < MAX_TRIES ? (int32_t)jit.tier2 * 8 : NEVER;
+		return;
+	}
+	fragment->older = loop->fragment;
+	loop->fragment = fragment;
+	loop->native = fragment->start;
+	jit.timers.loops_compiled++;
+	jit.timers.code_bytes += fragment->size;
+}
+
+/* The last op that jumps back to a head. */
+static int tail_of(const struct ir *ir, int head)
+{
+	int tail = head;
+
+	for (int i = head; i < ir->op_count; i++) {
+		if (ir->ops[i].target == head && ir->ops[i].flags & IR_BACKWARD)
+			tail = i;
+	}
+	return tail;
+}
+
+/* Loops around the hot one first: the outermost that can be compiled saves most. */
+static void compile_loops(_PyInterpreterFrame *frame, struct opt_loop *hot)
+{
+	struct compiled *compiled = hot->compiled;
+	struct ir ir;
+	const char *why;
+
+	if (ir_build(&ir, compiled->code, &why) == 0) {
+		int inner = ir.op_at[hot->head];
+
+		for (uint32_t i = 0; i < compiled->loop_count; i++) {
+			struct opt_loop *loop = &compiled->loops[i];
+			int head = ir.op_at[loop->head];
+
+			if (loop != hot && head < inner && tail_of(&ir, head) > inner)
+				compile_loop(&ir, head, frame, loop);
+		}
+		compile_loop(&ir, inner, frame, hot);
+	}
+	ir_release(&ir);
+}
+
+void *opt_hot(PyThreadState *thread, _PyInterpreterFrame *frame, struct opt_loop *loop)
+{
+	uint64_t start = timers_now();
+	PyObject *type, *value, *traceback;
+
+	(void)thread;
+	PyErr_Fetch(&type, &value, &traceback);
+	loop->turns = NEVER;
+	if (jit.tier2 > 0 && !jit.broken)
+		compile_loops(frame, loop);
+	PyErr_Restore(type, value, traceback);
+	jit.timers.us_compiling += timers_now() - start;
+	return loop->native ? loop->native : loop->go_on;
+}
+
+void opt_free(struct compiled *compiled)
+{
+	for (uint32_t i = 0; i < compiled->loop_count; i++) {
+		struct opt_fragment *fragment = compiled->loops[i].fragment;
+
+		while (fragment) {
+			struct opt_fragment *older = fragment->older;
+
+			opt_fragment_free(fragment);
+			fragment = older;
+		}
+	}
+	free(compiled->loops);
+	compiled->loops = NULL;
+	compiled->loop_count = 0;
+}
+
+/* Objects/rangeobject.c: what iter(range()) makes of longs. NULL without memory, and where
+ * range() would raise or need more than longs; no exception is left. */
+PyObject *opt_range_iterator(long start, long stop, long step)
+{
+	PyObject *range, *iterator = NULL;
+
+	if (!step)
+		return NULL;
+	range = PyObject_CallFunction(
+		(PyObject *)&PyRange_Type, "lll", start, stop, step);
+	if (range) {
+		iterator = PyObject_GetIter(range);
+		Py_DECREF(range);
+	}
+	if (iterator && !Py_IS_TYPE(iterator, &PyRangeIter_Type))
+		Py_CLEAR(iterator);
+	if (!iterator)
+		PyErr_Clear();
+	return iterator;
+}
+
+void opt_drop(PyObject *object)
+{
+	if (Py_REFCNT(object) == 0)
+		_Py_Dealloc(object);
+	else
+		Py_DECREF(object);
+}
+
+PyObject *opt_new_int(long value)
+{
+	PyObject *object = PyLong_FromLong(value);
+
+	if (!object)
+		PyErr_Clear();
+	return object;
+}
+
+PyObject *opt_new_float(double value)
+{
+	PyObject *object = PyFloat_FromDouble(value);
+
+	if (!object)
+		PyErr_Clear();
+	return object;
+}
+
+double opt_power(double a, double b)
+{
+	return pow(a, b);
+}
