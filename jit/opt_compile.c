@@ -261,6 +261,9 @@ static bool do_block(struct opt *opt, int number, bool *changed)
 		opt->skip = 0;
 		if (opt->emitting)
 			emit_line(&opt->emit, line_of(opt, op), op->index, op->opcode);
+		if (jit.stress_deopt)
+			opt_stencil(opt, STENCIL_STRESS,
+				(struct emit_holes){.deopt = opt_exit_here(opt)});
 		if (opt->number == block->last || fused)
 			return end_block(opt, op, changed);
 		if (op->target != IR_NONE)

@@ -182,7 +182,7 @@ void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
 		rebuild_entry(frame, _PyFrame_Stackbase(frame) + i, value++, base);
 	if (record->counts) {
 		jit.timers.loops_failed++;
-		if (++fragment->failures > MAX_FAILURES)
+		if (++fragment->failures > MAX_FAILURES && !jit.stress_deopt)
 			give_up(fragment);
 	}
 	if (record->leader && compiled->entries[record->index])
