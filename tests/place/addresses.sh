@@ -33,7 +33,7 @@ context() {
 	no-stdin) "$refuse" "$stablerun" -- "$@" <&- ;;
 	outside) "$stablerun" --place=move -- "$@" ;;
 	outside-nobody) as_nobody "$stablerun" --place=move -- "$@" ;;
-	gdb) timeout 120 "$refuse" "$stablerun" gdb -- "$@" <<-'END' 2>output/err |
+	gdb) timeout 300 "$refuse" "$stablerun" gdb -- "$@" <<-'END' 2>output/err |
 		set debuginfod enabled off
 		set confirm off
 		continue

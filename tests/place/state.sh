@@ -134,7 +134,7 @@ gcc -g -o loop loop.c
 core_size() {
 	"$stablerun" --place="$1" -- ./loop &
 	pid=$!
-	for try in $(seq 200); do
+	for try in $(seq 1000); do
 		grep -q /loop "/proc/$pid/maps" && grep -q heap "/proc/$pid/status" && break
 		grep -q libc "/proc/$pid/maps" && break
 		sleep 0.05

@@ -20,14 +20,14 @@ END
 gcc -o program program.c
 
 verified() {
-	timeout 300 ./refuse "$stablerun" verify -n 2 "$@" >output/verdict 2>&1
+	timeout 500 ./refuse "$stablerun" verify -n 2 "$@" >output/verdict 2>&1
 	status=$?
 	cat output/verdict
 	[ $status -eq 0 ] && grep 'in 8 runs (plain 2, env 2, perf 2, gdb 2)' output/verdict &&
 		grep 'stand still' output/verdict
 }
 random() {
-	timeout 300 ./refuse ptrace "$stablerun" verify -n 2 --contexts=plain -- ./program \
+	timeout 500 ./refuse ptrace "$stablerun" verify -n 2 --contexts=plain -- ./program \
 		>output/verdict 2>&1
 	[ $? -eq 1 ] && grep 'moved' output/verdict
 }
