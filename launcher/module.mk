@@ -92,7 +92,7 @@ PROGRAMS += $(O)/stablerun
 LAUNCHER_TESTS := $(addprefix $(O)/launcher/, binary_test environment_test pad_test \
 	place_elf_test place_layout_test place_maps_test place_stack_test seed_test \
 	shebang_test \
-	vdso_test)
+	vdso_test codekeep_test)
 TEST_PROGRAMS += $(LAUNCHER_TESTS)
 
 $(O)/launcher/binary_test: $(addprefix $(O)/launcher/, binary_test.o binary.o base.o)
@@ -102,6 +102,8 @@ $(O)/launcher/pad_test: $(addprefix $(O)/launcher/, pad_test.o pad.o base.o)
 $(O)/launcher/shebang_test: $(addprefix $(O)/launcher/, \
 	shebang_test.o shebang.o env_line.o strv.o base.o)
 $(O)/launcher/seed_test: $(addprefix $(O)/launcher/, seed_test.o seed.o)
+$(O)/launcher/codekeep_test: $(addprefix $(O)/launcher/, \
+	codekeep_test.o codekeep.o codesym.o region.o seed.o task.o base.o)
 $(O)/launcher/vdso_test: $(addprefix $(O)/launcher/, vdso_test.o vdso.o)
 $(O)/launcher/place_elf_test: $(addprefix $(O)/launcher/, place_elf_test.o place_elf.o)
 $(O)/launcher/place_layout_test: $(addprefix $(O)/launcher/, \
