@@ -45,9 +45,11 @@ static void add_arguments(struct plan *plan, const struct rule *rule, enum rule_
 	}
 }
 
-/* NAME=VALUE leaves a variable of the user's alone; NAME+=VALUE and NAME:=VALUE add to
- * it. */
-static void add_variable(struct plan *plan, const char *line, const char *source)
+/* NAME=VALUE leaves a variable of the user's alone, and NAME is then in `left`: what the
+ * rule would add to its own value is left out as well. Else NAME+=VALUE and NAME:=VALUE
+ * add. */
+static void add_variable(
+	struct plan *plan, const char *line, const char *source, struct strv *left)
 {
 	const char *equals = strchr(line, '=');
 	bool joins = equals[-1] == '+' || equals[-1] == ':';
@@ -55,7 +57,9 @@ static void add_variable(struct plan *plan, const char *line, const char *source
 	const char *before = plan_getenv(plan, name);
 	const char *value = equals + 1;
 
-	if (before && (!joins || strstr(before, value)))
+	if (before && !joins)
+		strv_add(left, xstrdup(name));
+	if (strv_has(left, name) || (before && strstr(before, value)))
 		return;
 	cleanup_free char *joined =
 		before && *before ? xasprintf("%s%c%s", before,
@@ -83,6 +87,7 @@ static void add_needs(
 void rules_apply(struct plan *plan, const struct rule *rule, bool kept, int first_cpu)
 {
 	size_t place = first_place(plan, rule);
+	struct strv left = {0};
 
 	plan->rule = xstrdup(rule->name);
 	for (int part = 0; part < RULE_PARTS; part++) {
@@ -92,8 +97,9 @@ void rules_apply(struct plan *plan, const struct rule *rule, bool kept, int firs
 			continue;
 		add_arguments(plan, rule, (enum rule_part)part, source, &place);
 		for (size_t i = 0; i < rule->env[part].count; i++)
-			add_variable(plan, rule->env[part].items[i], source);
+			add_variable(plan, rule->env[part].items[i], source, &left);
 	}
+	strv_release(&left);
 	cleanup_free char *source = xasprintf("rule %s", rule->name);
 	add_needs(plan, rule, source, first_cpu);
 	if (kept)

@@ -66,6 +66,12 @@ parts() {
 	want [ ! -e kept ]
 	"$stablerun" perf --plan -- ./runtime x >planned
 	want grep -q '^arguments .*./runtime -a -b -c x$' planned
+	rule own '[match]' 'when = note:Own' '[pin]' 'env = SPLIT=a' 'env = SPLIT+=b'
+	plan -- ./runtime >planned
+	want grep -q "^  'SPLIT=a b'$" planned
+	SPLIT=mine plan -- ./runtime >planned
+	want grep -q '^  SPLIT=mine$' planned
+	rule own '[match]' 'when = note:Own' '[needs]' 'seed = 7' 'clock = startup:150'
 	# What the user says himself stands.
 	plan --clock=real --seed=9 -- ./runtime --x >planned
 	want grep -q '^randomness  *seed 9: .*option --seed' planned
