@@ -25,11 +25,14 @@ static size_t first_place(const struct plan *plan, const struct rule *rule)
 	return plan->argv.count ? 1 : 0;
 }
 
-static bool has_argument(const struct plan *plan, const char *argument)
+/* The user was faster. An option that takes the next argument as its value is never taken
+ * for the same one. */
+static bool is_there(const struct plan *plan, const struct strv *arguments, size_t index)
 {
-	/* -x may be the first half of an option with a value: only long ones are known to
-	 * be the same. */
-	return strlen(argument) > 2 && strv_has(&plan->argv, argument);
+	const char *next = arguments->items[index + 1];
+
+	return strv_has(&plan->argv, arguments->items[index]) &&
+	       (!next || *next == '-') && *arguments->items[index] == '-';
 }
 
 static void add_arguments(struct plan *plan, const struct rule *rule, enum rule_part part,
@@ -37,8 +40,7 @@ static void add_arguments(struct plan *plan, const struct rule *rule, enum rule_
 {
 	for (size_t i = 0; i < rule->args[part].count; i++) {
 		const char *argument = rule->args[part].items[i];
-		/* The user was faster. */
-		if (has_argument(plan, argument))
+		if (is_there(plan, &rule->args[part], i))
 			continue;
 		strv_insert(&plan->argv, (*place)++, xstrdup(argument));
 		plan_pin(plan, "argument", source, "%s", argument);

@@ -93,7 +93,8 @@ struct run_info {
 	char *place; /* "personality", "move", "off", … */
 	char *rule;  /* name of the runtime rule, or NULL */
 	struct run_pairs auxv;
-	struct run_pairs marks; /* start_stack, start_brk, arg_start, … of proc_pid_stat(5) */
+	struct run_pairs
+		marks; /* start_stack, start_brk, arg_start, … of proc_pid_stat(5) */
 	char *kernel;
 	char *cpu_model;
 	char *cpu_features;
