@@ -68,13 +68,16 @@ static pid_t subject_start(const struct subject *subject)
 	pid_t pid;
 
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	int error =
-		posix_spawnp(&pid, subject->argv[0], &actions, NULL, subject->argv, environ);
+	posix_spawn_file_actions_addopen(
+		&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(
+		&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	int error = posix_spawnp(
+		&pid, subject->argv[0], &actions, NULL, subject->argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (error)
-		die(STATUS_TROUBLE, "cannot run '%s': %s", subject->argv[0], strerror(error));
+		die(STATUS_TROUBLE, "cannot run '%s': %s", subject->argv[0],
+			strerror(error));
 	return pid;
 }
 
@@ -92,16 +95,16 @@ static void subject_run(struct subject *subject, int round)
 	}
 	double wall = now() - begin;
 	if (WIFSIGNALED(status))
-		die(STATUS_COMMAND_FAILED, "'%s' was killed by signal %d", subject->argv[0],
-			WTERMSIG(status));
+		die(STATUS_COMMAND_FAILED, "'%s' was killed by signal %d",
+			subject->argv[0], WTERMSIG(status));
 	if (WEXITSTATUS(status))
 		die(STATUS_COMMAND_FAILED, "'%s' exited with status %d", subject->argv[0],
 			WEXITSTATUS(status));
 	if (round < 0)
 		return;
 	subject->wall[round] = wall;
-	subject->cpu[round] = seconds_of_timeval(usage.ru_utime) +
-			      seconds_of_timeval(usage.ru_stime);
+	subject->cpu[round] =
+		seconds_of_timeval(usage.ru_utime) + seconds_of_timeval(usage.ru_stime);
 	if (usage.ru_maxrss > subject->rss)
 		subject->rss = usage.ru_maxrss;
 }
@@ -146,7 +149,8 @@ static struct quartiles ratios_of(const double *values, const double *first, int
 	return quartiles_of(ratios, count);
 }
 
-static void subject_print(const struct subject *subject, const struct subject *first, int runs)
+static void subject_print(
+	const struct subject *subject, const struct subject *first, int runs)
 {
 	struct quartiles cpu = quartiles_of(subject->cpu, runs);
 	struct quartiles wall = quartiles_of(subject->wall, runs);
@@ -156,7 +160,8 @@ static void subject_print(const struct subject *subject, const struct subject *f
 	printf("%.6f\t%.6f\t%.6f\t%.6f\t", cpu.median, cpu.high - cpu.low, wall.median,
 		wall.high - wall.low);
 	printf("%.4f\t%.4f\t%.4f\t", cpus.median, cpus.low, cpus.high);
-	printf("%.4f\t%.4f\t%.4f\t%ld\n", walls.median, walls.low, walls.high, subject->rss);
+	printf("%.4f\t%.4f\t%.4f\t%ld\n", walls.median, walls.low, walls.high,
+		subject->rss);
 }
 
 /* Cuts argv at each ":::"; returns owned subjects, whose argv point into `argv`. */
