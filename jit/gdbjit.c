@@ -52,7 +52,7 @@ extern volatile int __jit_debug_watch;
 volatile int __jit_debug_watch = 0;
 
 /* gdb has a breakpoint here. */
-__attribute__((noinline, noclone)) void __jit_debug_register_code(void)
+__attribute__((noinline)) void __jit_debug_register_code(void)
 {
 	__asm__ volatile("" : : : "memory");
 }

@@ -102,8 +102,13 @@ static void make_outer(void)
 		"optimised");
 }
 
-/* Without a frame pointer, as libpython's functions are. */
-__attribute__((noinline, optimize("omit-frame-pointer"))) long driver_helper(long turns)
+/* Without a frame pointer, as libpython's functions are; clang has no such attribute. */
+#ifdef __clang__
+#define NO_FRAME_POINTER
+#else
+#define NO_FRAME_POINTER __attribute__((optimize("omit-frame-pointer")))
+#endif
+__attribute__((noinline)) NO_FRAME_POINTER long driver_helper(long turns)
 {
 	long (*entry)(long);
 	volatile long result;
