@@ -76,3 +76,9 @@ check-runtimes: deps
 		status=$$?; cat $(O)/runtimes.txt; exit $$status
 
 .PHONY: check-runtimes
+
+# make check-compilers: gcc and clang build everything without a warning, clang-format is content.
+check-compilers: deps
+	@SRC=$(CURDIR) TMP=$$(mktemp -d) tests/repository/compilers
+
+.PHONY: check-compilers

@@ -3,8 +3,8 @@
 # python3, cold, compiled at once, and with every guard failing.
 . "$SRC/tests/lib.sh"
 export PYTHONDONTWRITEBYTECODE=1
-/usr/bin/python3 "$SRC/tests/jit/fuzz/fuzz.py" -n 30 --seed 1000 --options= \
-	--options=--threshold=1 "--options=--threshold=1 --stress=deopt" "$BUILD/jit"
+/usr/bin/python3 "$SRC/tests/jit/fuzz/fuzz.py" -n 25 --seed 1000 --options= \
+	--options=--threshold=1 --options=--threshold=3 "--options=--threshold=1 --stress=deopt" "$BUILD/jit"
 
 # It would see a difference: under another hash seed or a wrong answer, say.
 cat >wrong <<'EOF'

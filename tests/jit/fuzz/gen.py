@@ -279,7 +279,10 @@ class Generator:
         if choice == 3:
             return f"{e()}[{self.slice()}]"
         if choice == 4:
-            return "f'{" + e("int").replace("'", '"') + "!r:>4}'" if self.chance(0.3) else f"str({e('int')})"
+            inside = e("int")
+            if self.chance(0.3) and not set(inside) & set("'{\\"):
+                return f"f'{{{inside}!r:>4}}'"
+            return f"str({inside})"
         if choice == 5:
             return f"({e()}).{self.pick(['upper()', 'strip()', 'title()', 'swapcase()'])}"
         if choice == 6:
