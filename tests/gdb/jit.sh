@@ -41,19 +41,22 @@ says "=> " # the current instruction in the listing
 says ' in Py_RunMain '
 says ' in main ('
 says 'exited normally'
-# The same eight instructions stand in annotate's listing: by address, and in AT&T's words.
+# The same eight instructions stand in annotate's listing: each at its address, under its
+# name, to which AT&T's syntax adds the operand's size.
 sed -n '/<listing>/,/<end>/s/^\(=>\)\{0,1\} *\(0x[0-9a-f]*\).*:\t\([a-z0-9]*\).*/\2 \3/p' gdb.out >gdb.code
-/usr/bin/python3 - "$address" >annotate.code <<'END'
+/usr/bin/python3 - "$address" >&2 <<'END' || { cat gdb.code >&2; fail "gdb and annotate differ"; }
 import json, sys
 report = json.load(open("n.json"))
 at = int(sys.argv[1], 16)
-code = sorted((int(i["address"], 16), i["text"]) for f in report["functions"]
+ours = sorted((int(i["address"], 16), i["text"].split()[0]) for f in report["functions"]
               for i in f.get("instructions", []))
-for address, text in [entry for entry in code if entry[0] >= at][:8]:
-    print(hex(address), text.split()[0])
+ours = [entry for entry in ours if entry[0] >= at][:8]
+theirs = [line.split() for line in open("gdb.code")]
+print(ours)
+same = [int(address, 16) == ours[i][0] and name.rstrip("bwlq") == ours[i][1].rstrip("bwlq")
+        for i, (address, name) in enumerate(theirs)]
+sys.exit(0 if len(same) == 8 and all(same) else 1)
 END
-[ "$(wc -l <gdb.code)" -eq 8 ] || { cat gdb.out >&2; fail "no eight instructions"; }
-same annotate.code gdb.code
 # What the program printed is what it prints without gdb.
 while read -r line; do
 	says "$line"
