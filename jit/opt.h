@@ -46,8 +46,16 @@ void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
 /* Frees a compiled code object's loops and their fragments. */
 void opt_free(struct compiled *compiled);
 
+/* Objects/listobject.c. */
+struct opt_list_iterator {
+	PyObject ob_base;
+	Py_ssize_t it_index;
+	PyListObject *it_seq;
+};
+
 /* What stencils call. A new object, or NULL without an exception. */
 PyObject *opt_range_iterator(long start, long stop, long step);
+PyObject *opt_list_iterator(PyObject *list);
 PyObject *opt_new_int(long value);
 PyObject *opt_new_float(double value);
 /* An object whose count is 0 goes; a larger count becomes one less. */

@@ -177,15 +177,38 @@ static bool pop_jump(struct opt *opt, const struct ir_op *op, int compare, bool 
 	return !opt->refusal;
 }
 
+/* The stencil for the next item of an iterator, and what that is. */
+static bool next_item(struct opt *opt, const struct opt_item *iterator, enum stencils *id,
+	struct opt_item *item)
+{
+	PyObject *list = iterator->object, *example;
+
+	*item = (struct opt_item){.kind = OPT_INT};
+	*id = STENCIL_OPT_FOR_RANGE;
+	if (iterator->kind == OPT_RANGE)
+		return true;
+	if (iterator->kind != OPT_LIST || !list || !PyList_CheckExact(list) ||
+		!Py_SIZE(list))
+		return opt_refuse(opt, "iteration over other than a range or a list");
+	item->kind = (uint8_t)opt_kind_of(PyList_GET_ITEM(list, 0), &example);
+	item->object = example;
+	switch (item->kind) {
+	case OPT_INT: *id = STENCIL_OPT_FOR_LIST_INT; return true;
+	case OPT_FLOAT: *id = STENCIL_OPT_FOR_LIST_FLOAT; return true;
+	case OPT_FRAME: *id = STENCIL_OPT_FOR_LIST_FRAME; return true;
+	default: return opt_refuse(opt, "iteration over bools");
+	}
+}
+
 static bool for_iter(struct opt *opt, const struct ir_op *op, bool *changed)
 {
 	int depth = opt->state.depth - 1;
 	struct emit_holes holes = {.a = opt_frame_at(opt, depth)};
+	struct opt_item item;
 	struct opt_state with;
+	enum stencils id;
 
-	if (opt->state.stack[depth].kind != OPT_RANGE)
-		return opt_refuse(opt, "iteration over other than a range");
-	if (!opt_flush(opt))
+	if (!next_item(opt, &opt->state.stack[depth], &id, &item) || !opt_flush(opt))
 		return false;
 	with = opt->state;
 	opt->state.depth--;
@@ -193,10 +216,15 @@ static bool for_iter(struct opt *opt, const struct ir_op *op, bool *changed)
 	opt->state = with;
 	if (opt->refusal)
 		return false;
-	holes.b = (uint64_t)(int64_t)opt_slot_at(opt_stack_slot(opt, opt->state.depth));
-	opt_push(opt, (struct opt_item){.kind = OPT_INT,
-			      .slot = (int16_t)opt_stack_slot(opt, opt->state.depth)});
-	opt_stencil(opt, STENCIL_OPT_FOR_RANGE, holes);
+	holes.deopt = opt_exit_here(opt);
+	if (item.kind == OPT_FRAME) {
+		holes.b = opt_frame_at(opt, depth + 1);
+	} else {
+		item.slot = (int16_t)opt_stack_slot(opt, depth + 1);
+		holes.b = (uint64_t)(int64_t)opt_slot_at(item.slot);
+	}
+	opt_push(opt, item);
+	opt_stencil(opt, id, holes);
 	return true;
 }
 
@@ -304,11 +332,7 @@ static bool enter_local(struct opt *opt, uint32_t local)
 	int overflow;
 
 	*item = (struct opt_item){.kind = OPT_FRAME};
-	if (!live) {
-		need.what = OPT_NEED_PLAIN;
-		return !written || opt_need(opt, need);
-	}
-	if (!object)
+	if (!live || !object)
 		return true;
 	item->object = object;
 	if (PyFloat_CheckExact(object)) {
@@ -353,6 +377,14 @@ static bool enter_state(struct opt *opt)
 						   .number = (uint32_t)i}))
 				return false;
 		}
+		if (object && Py_IS_TYPE(object, &PyListIter_Type)) {
+			item.kind = OPT_LIST;
+			item.object =
+				(PyObject *)((struct opt_list_iterator *)object)->it_seq;
+			if (!opt_need(opt, (struct opt_need){.what = OPT_NEED_LIST,
+						   .number = (uint32_t)i}))
+				return false;
+		}
 		if (!opt_push(opt, item))
 			return false;
 	}
@@ -374,6 +406,18 @@ static bool analyse(struct opt *opt)
 			return opt_refuse(opt, "types do not settle");
 		changed = false;
 		if (!do_blocks(opt, &changed))
+			return false;
+	}
+	return true;
+}
+
+/* A number in a local keeps the object that was there until the exit. */
+static bool need_plain(struct opt *opt)
+{
+	for (uint32_t i = 0; i < OPT_LOCALS; i++) {
+		if (opt->flagged & opt->numbered & 1ull << i &&
+			!opt_need(opt,
+				(struct opt_need){.what = OPT_NEED_PLAIN, .number = i}))
 			return false;
 	}
 	return true;
@@ -466,7 +510,8 @@ struct opt_fragment *opt_compile(const struct ir *ir, int head,
 		opt->frame = frame;
 		opt->compiled = compiled;
 		opt->fragment = fragment;
-		good = opt_find_loop(opt) && enter_state(opt) && analyse(opt);
+		good = opt_find_loop(opt) && enter_state(opt) && analyse(opt) &&
+		       need_plain(opt);
 		list_flags(opt);
 		good = good && !opt->refusal && emit_all(opt);
 		if (good && jit.symbols)

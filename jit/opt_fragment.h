@@ -15,6 +15,7 @@ enum opt_kind {
 	OPT_FLOAT, /* a double, in a slot */
 	OPT_BOOL,  /* a long, 0 or 1, in a slot */
 	OPT_RANGE, /* a range iterator, in its place in the frame */
+	OPT_LIST,  /* an iterator over a list, the same */
 	OPT_CONST, /* an object known when compiling, nowhere yet */
 	OPT_NULL,  /* nothing, on the stack */
 };
@@ -41,6 +42,8 @@ struct opt_need {
 	enum {
 		OPT_NEED_KIND, /* local `number` is an int, float or bool: goes to its slot */
 		OPT_NEED_RANGE,	 /* stack entry `number` is a range iterator */
+		OPT_NEED_LIST,	 /* stack entry `number` is a list iterator */
+		OPT_NEED_TYPE,	 /* the type `object` has the version `number` */
 		OPT_NEED_OBJECT, /* local `number` is `object` */
 		OPT_NEED_GLOBAL, /* the name `number` of the code is `object` */
 		OPT_NEED_CODE,	 /* the function `object` has the code `code` */

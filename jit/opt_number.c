@@ -167,35 +167,16 @@ void opt_compare_jump(struct opt *opt, int compare, bool when, int target)
 /* What an element of a list or tuple will be: as its first one is. */
 static int element_kind(PyObject *container, PyObject **example)
 {
-	PyObject *first;
-
 	*example = NULL;
 	if (Py_SIZE(container) == 0)
 		return OPT_FRAME;
-	first = PySequence_Fast_GET_ITEM(container, 0);
-	if (PyFloat_CheckExact(first))
-		return OPT_FLOAT;
-	if (PyLong_CheckExact(first))
-		return OPT_INT;
-	if (PyBool_Check(first))
-		return OPT_BOOL;
-	*example = first;
-	return OPT_FRAME;
+	return opt_kind_of(PySequence_Fast_GET_ITEM(container, 0), example);
 }
 
 static bool is_container(const struct opt_item *item)
 {
 	return item->kind == OPT_FRAME && item->object &&
 	       (PyList_CheckExact(item->object) || PyTuple_CheckExact(item->object));
-}
-
-/* Where the frame has an object of the stack: its own place, or the local's. */
-static uint64_t object_at(const struct opt *opt, const struct opt_item *item, int depth)
-{
-	if (item->local)
-		return offsetof(_PyInterpreterFrame, localsplus) +
-		       (uint64_t)item->slot * sizeof(PyObject *);
-	return opt_frame_at(opt, depth);
 }
 
 bool opt_subscript(struct opt *opt)
@@ -220,7 +201,7 @@ bool opt_subscript(struct opt *opt)
 	/* An element that is an object itself needs the container's place. */
 	if (kind == OPT_FRAME && !container.local)
 		return opt_refuse(opt, "nested subscript");
-	holes.a = object_at(opt, &container, depth);
+	holes.a = opt_object_at(opt, &container, depth);
 	holes.deopt = opt_exit_here(opt);
 	opt_pop(opt);
 	opt_pop(opt);
@@ -249,7 +230,7 @@ bool opt_store_subscript(struct opt *opt)
 		(index.kind != OPT_INT && index.kind != OPT_BOOL) ||
 		!opt_is_number(&value))
 		return opt_refuse(opt, "store to a subscript");
-	holes.a = object_at(opt, &container, depth + 1);
+	holes.a = opt_object_at(opt, &container, depth + 1);
 	holes.deopt = opt_exit_here(opt);
 	opt_stencil(opt,
 		value.kind == OPT_INT	  ? STENCIL_OPT_PUT_INT

@@ -94,7 +94,8 @@ static bool swap(struct opt *opt, uint32_t oparg)
 
 	/* An object that is in its place on the stack would have to move. */
 	if ((a->kind == OPT_FRAME && !a->local) || (b->kind == OPT_FRAME && !b->local) ||
-		a->kind == OPT_RANGE || b->kind == OPT_RANGE)
+		a->kind == OPT_RANGE || b->kind == OPT_RANGE || a->kind == OPT_LIST ||
+		b->kind == OPT_LIST)
 		return opt_refuse(opt, "swap of objects");
 	*a = *b;
 	*b = c;
@@ -105,7 +106,8 @@ static bool copy(struct opt *opt, uint32_t oparg)
 {
 	struct opt_item item = opt->state.stack[opt->state.depth - (int)oparg];
 
-	if ((item.kind == OPT_FRAME && !item.local) || item.kind == OPT_RANGE)
+	if ((item.kind == OPT_FRAME && !item.local) || item.kind == OPT_RANGE ||
+		item.kind == OPT_LIST)
 		return opt_refuse(opt, "copy of an object");
 	return opt_push(opt, item);
 }
@@ -114,7 +116,8 @@ static bool pop_top(struct opt *opt)
 {
 	struct opt_item item = opt_pop(opt);
 
-	if ((item.kind == OPT_FRAME && !item.local) || item.kind == OPT_RANGE)
+	if ((item.kind == OPT_FRAME && !item.local) || item.kind == OPT_RANGE ||
+		item.kind == OPT_LIST)
 		return opt_refuse(opt, "drop of an object");
 	return true;
 }
@@ -123,7 +126,8 @@ bool opt_op(struct opt *opt)
 {
 	const struct ir_op *op = &opt->ir->ops[opt->number];
 
-	if (op->handler != IR_NONE && op->opcode == STORE_SUBSCR)
+	if (op->handler != IR_NONE &&
+		(op->opcode == STORE_SUBSCR || op->opcode == STORE_ATTR))
 		return opt_refuse(opt, "store under a handler");
 	switch (op->opcode) {
 	case NOP:
@@ -146,6 +150,10 @@ bool opt_op(struct opt *opt)
 	case UNARY_NOT: return opt_unary(opt);
 	case BINARY_SUBSCR: return opt_subscript(opt);
 	case STORE_SUBSCR: return opt_store_subscript(opt);
+	case LOAD_ATTR: return opt_load_attribute(opt);
+	case STORE_ATTR: return opt_store_attribute(opt);
+	case UNPACK_SEQUENCE: return opt_unpack(opt);
+	case GET_ITER: return opt_get_iter(opt);
 	case CALL: return opt_call(opt);
 	default: return opt_refuse(opt, ir_opcode_name(op->opcode));
 	}

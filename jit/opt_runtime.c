@@ -81,6 +81,11 @@ static bool is_met(const struct opt_need *need, _PyInterpreterFrame *frame, char
 	case OPT_NEED_RANGE:
 		object = _PyFrame_Stackbase(frame)[need->number];
 		return object && Py_IS_TYPE(object, &PyRangeIter_Type);
+	case OPT_NEED_LIST:
+		object = _PyFrame_Stackbase(frame)[need->number];
+		return object && Py_IS_TYPE(object, &PyListIter_Type);
+	case OPT_NEED_TYPE:
+		return ((PyTypeObject *)need->object)->tp_version_tag == need->number;
 	case OPT_NEED_OBJECT: return frame->localsplus[need->number] == need->object;
 	case OPT_NEED_GLOBAL: return find_global(frame, need->number) == need->object;
 	case OPT_NEED_CODE:
@@ -161,7 +166,8 @@ static void rebuild_entry(_PyInterpreterFrame *frame, PyObject **place,
 		if (value->borrowed)
 			*place = Py_NewRef(frame->localsplus[value->slot]);
 		return;
-	case OPT_RANGE: return;
+	case OPT_RANGE:
+	case OPT_LIST: return;
 	case OPT_NULL: *place = NULL; return;
 	case OPT_CONST: *place = Py_NewRef(value->object); return;
 	default: *place = box(value, base); return;
@@ -297,6 +303,19 @@ PyObject *opt_range_iterator(long start, long stop, long step)
 	}
 	if (iterator && !Py_IS_TYPE(iterator, &PyRangeIter_Type))
 		Py_CLEAR(iterator);
+	if (!iterator)
+		PyErr_Clear();
+	return iterator;
+}
+
+/* Without a collection, which might run Python code. */
+PyObject *opt_list_iterator(PyObject *list)
+{
+	int enabled = PyGC_Disable();
+	PyObject *iterator = PyObject_GetIter(list);
+
+	if (enabled)
+		PyGC_Enable();
 	if (!iterator)
 		PyErr_Clear();
 	return iterator;

@@ -202,6 +202,7 @@ bool opt_store_local(struct opt *opt, uint32_t local, struct opt_item item)
 			save_local(opt, (int)local);
 		move(opt, item.slot, (int)local);
 		item.slot = (int16_t)local;
+		opt->numbered |= 1ull << local;
 		set_flag(opt, local, 1);
 	} else if (item.kind == OPT_FRAME) {
 		struct emit_holes holes = {.b = local_at((int)local), .deopt = 0};

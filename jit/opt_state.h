@@ -43,8 +43,9 @@ struct opt {
 	int labels[OPT_BLOCKS];
 	bool body[OPT_BLOCKS]; /* belongs to the loop */
 	uint64_t live[OPT_BLOCKS];
-	uint64_t written; /* locals stored to in the loop */
-	uint64_t flagged; /* locals that may be in the frame or in their slot */
+	uint64_t written;  /* locals stored to in the loop */
+	uint64_t numbered; /* locals that numbers are stored to */
+	uint64_t flagged;  /* locals that may be in the frame or in their slot */
 	int flag_slot[OPT_LOCALS];
 	int slots; /* used so far */
 
@@ -97,6 +98,14 @@ bool opt_compare(struct opt *opt);
 bool opt_unary(struct opt *opt);
 bool opt_subscript(struct opt *opt);
 bool opt_store_subscript(struct opt *opt);
+bool opt_load_attribute(struct opt *opt);
+bool opt_store_attribute(struct opt *opt);
+bool opt_unpack(struct opt *opt);
+bool opt_get_iter(struct opt *opt);
+/* What an object will be where it is loaded as a number or an object. */
+int opt_kind_of(PyObject *object, PyObject **example);
+/* Where the frame has an object of the stack. */
+uint64_t opt_object_at(const struct opt *opt, const struct opt_item *item, int depth);
 bool opt_store_local(struct opt *opt, uint32_t local, struct opt_item item);
 struct opt_item opt_pop(struct opt *opt);
 bool opt_push(struct opt *opt, struct opt_item item);

@@ -558,6 +558,167 @@ void op_OPT_COPY(void)
 	CONT();
 }
 
+/* An iterator over the list in the frame at A; it goes to B. */
+void op_OPT_ITERATE_LIST(void)
+{
+	PyObject *list = SLOT(HOLE_A), *iterator;
+
+	if (UNLIKELY(!list || list->ob_type != &PyList_Type)) {
+		DEOPT();
+		return;
+	}
+	iterator = opt_list_iterator(list);
+	if (UNLIKELY(!iterator)) {
+		DEOPT();
+		return;
+	}
+	SLOT(HOLE_B) = iterator;
+	CONT();
+}
+
+/* The next element of the list whose iterator is in the frame at A. An element of another
+ * type than expected is left where it is. */
+#define FOR_LIST(name, test, store)                                         \
+	void op_OPT_FOR_LIST_##name(void)                                   \
+	{                                                                   \
+		struct opt_list_iterator *iterator =                        \
+			(struct opt_list_iterator *)SLOT(HOLE_A);           \
+		PyListObject *list = iterator->it_seq;                      \
+		if (LIKELY(list && iterator->it_index < Py_SIZE(list))) {   \
+			PyObject *item = list->ob_item[iterator->it_index]; \
+			if (UNLIKELY(!(test))) {                            \
+				DEOPT();                                    \
+				return;                                     \
+			}                                                   \
+			iterator->it_index++;                               \
+			store;                                              \
+			CONT();                                             \
+			return;                                             \
+		}                                                           \
+		SLOT(HOLE_A) = NULL;                                        \
+		opt_drop((PyObject *)iterator);                             \
+		TARGET();                                                   \
+	}
+
+FOR_LIST(FLOAT, item->ob_type == &PyFloat_Type,
+	FLOAT(HOLE_B) = ((PyFloatObject *)item)->ob_fval)
+FOR_LIST(INT, item->ob_type == &PyLong_Type && (size_t)(Py_SIZE(item) + 1) <= 2,
+	INT(HOLE_B) = Py_SIZE(item) * (long)((PyLongObject *)item)->ob_digit[0])
+FOR_LIST(FRAME, 1, Py_INCREF(item); SLOT(HOLE_B) = item)
+
+/* The pair in the frame at A: its second to A, its first to B. */
+void op_OPT_UNPACK_PAIR(void)
+{
+	PyObject *pair = SLOT(HOLE_A), *first, *second;
+
+	if (UNLIKELY(!pair || pair->ob_type != &PyTuple_Type || Py_SIZE(pair) != 2)) {
+		DEOPT();
+		return;
+	}
+	first = PyTuple_GET_ITEM(pair, 0);
+	second = PyTuple_GET_ITEM(pair, 1);
+	Py_INCREF(first);
+	Py_INCREF(second);
+	SLOT(HOLE_A) = second;
+	SLOT(HOLE_B) = first;
+	if (UNLIKELY(--pair->ob_refcnt == 0))
+		opt_drop(pair);
+	CONT();
+}
+
+/* Where an attribute is: in the object at an offset, or in its values at an index. B is the
+ * type. NULL where the object is of another type. */
+static inline __attribute__((always_inline)) PyObject **in_slot(
+	PyObject *object, uintptr_t type, intptr_t offset)
+{
+	if (UNLIKELY(!object || (uintptr_t)object->ob_type != type))
+		return NULL;
+	return (PyObject **)((char *)object + offset);
+}
+
+static inline __attribute__((always_inline)) PyObject **in_values(
+	PyObject *object, uintptr_t type, intptr_t offset)
+{
+	char *values;
+
+	if (UNLIKELY(!object || (uintptr_t)object->ob_type != type))
+		return NULL;
+	values = ((char **)object)[-4];
+	return UNLIKELY(!values) ? NULL : (PyObject **)(values + offset);
+}
+
+#define ATTRIBUTE(place, name, test, store)                                          \
+	void op_OPT_LOAD_##place##_##name(void)                                      \
+	{                                                                            \
+		PyObject **at =                                                      \
+			in_##place(SLOT(HOLE_A), HOLE64(HOLE_B), (intptr_t)&HOLE_D); \
+		PyObject *item = LIKELY(at != NULL) ? *at : NULL;                    \
+		if (UNLIKELY(!item || !(test))) {                                    \
+			DEOPT();                                                     \
+			return;                                                      \
+		}                                                                    \
+		store;                                                               \
+		CONT();                                                              \
+	}
+
+#define ATTRIBUTES(place)                                                                \
+	ATTRIBUTE(place, FLOAT, item->ob_type == &PyFloat_Type,                          \
+		FLOAT(HOLE_C) = ((PyFloatObject *)item)->ob_fval)                        \
+	ATTRIBUTE(place, INT,                                                            \
+		item->ob_type == &PyLong_Type && (size_t)(Py_SIZE(item) + 1) <= 2,       \
+		INT(HOLE_C) = Py_SIZE(item) * (long)((PyLongObject *)item)->ob_digit[0]) \
+	ATTRIBUTE(place, BOOL, item == Py_True || item == Py_False,                      \
+		INT(HOLE_C) = item == Py_True)                                           \
+	ATTRIBUTE(place, FRAME, 1, Py_INCREF(item); SLOT(HOLE_C) = item)                 \
+	void op_OPT_STORE_##place##_FLOAT(void)                                          \
+	{                                                                                \
+		PyObject **at =                                                          \
+			in_##place(SLOT(HOLE_A), HOLE64(HOLE_B), (intptr_t)&HOLE_D);     \
+		PyObject *old = LIKELY(at != NULL) ? *at : NULL, *new;                   \
+		if (UNLIKELY(!old || (old->ob_type != &PyFloat_Type &&                   \
+					     old->ob_type != &PyLong_Type))) {           \
+			DEOPT();                                                         \
+			return;                                                          \
+		}                                                                        \
+		if (LIKELY(old->ob_refcnt == 1 && old->ob_type == &PyFloat_Type)) {      \
+			((PyFloatObject *)old)->ob_fval = FLOAT(HOLE_C);                 \
+			CONT();                                                          \
+			return;                                                          \
+		}                                                                        \
+		new = opt_new_float(FLOAT(HOLE_C));                                      \
+		if (UNLIKELY(!new)) {                                                    \
+			DEOPT();                                                         \
+			return;                                                          \
+		}                                                                        \
+		*at = new;                                                               \
+		if (--old->ob_refcnt == 0)                                               \
+			opt_drop(old);                                                   \
+		CONT();                                                                  \
+	}                                                                                \
+	void op_OPT_STORE_##place##_INT(void)                                            \
+	{                                                                                \
+		PyObject **at =                                                          \
+			in_##place(SLOT(HOLE_A), HOLE64(HOLE_B), (intptr_t)&HOLE_D);     \
+		PyObject *old = LIKELY(at != NULL) ? *at : NULL, *new;                   \
+		if (UNLIKELY(!old || (old->ob_type != &PyFloat_Type &&                   \
+					     old->ob_type != &PyLong_Type))) {           \
+			DEOPT();                                                         \
+			return;                                                          \
+		}                                                                        \
+		new = opt_new_int(INT(HOLE_C));                                          \
+		if (UNLIKELY(!new)) {                                                    \
+			DEOPT();                                                         \
+			return;                                                          \
+		}                                                                        \
+		*at = new;                                                               \
+		if (--old->ob_refcnt == 0)                                               \
+			opt_drop(old);                                                   \
+		CONT();                                                                  \
+	}
+
+ATTRIBUTES(slot)
+ATTRIBUTES(values)
+
 /* The object at A becomes the local B. What was there must be nothing that notices. */
 static inline __attribute__((always_inline)) bool is_free(PyObject *old)
 {

@@ -300,6 +300,107 @@ def bools(n):
     return seen, last, type(seen).__name__
 
 
+class Slotted:
+    __slots__ = ("x", "v", "n", "other")
+
+    def __init__(self, x):
+        self.x, self.v, self.n = x, 1.0 / (x + 1), 0
+
+
+class Plain:
+    def __init__(self, x):
+        self.x, self.v, self.n = x, 1.0 / (x + 1), 0
+
+
+def attributes(kind, n):
+    things = [kind(i * 0.5) for i in range(5)]
+    pairs = [(a, b) for i, a in enumerate(things) for b in things[i + 1:]]
+    kept = things[0].x
+    for turn in range(n):
+        for a, b in pairs:
+            d = a.x - b.x
+            a.v -= d * 0.001
+            b.v += d * 0.001
+            a.n += 1
+        for t in things:
+            t.x += t.v * 0.01
+            if t.x > 3.0:
+                t.x = 0.0
+    return kept, [(t.x, t.v, t.n) for t in things]
+
+
+def attributes_change(kind, n):
+    out = []
+    t = kind(1.0)
+    for turn in range(6):
+        try:
+            for i in range(n):
+                t.x = t.x + i
+                t.n += 1
+        except (AttributeError, TypeError) as e:
+            out.append(str(e))
+        x = getattr(t, "x", None)
+        out.append((x, t.n, type(x).__name__))
+        if turn == 1:
+            t.x = 5
+        if turn == 2:
+            t.n = 2**80
+        if turn == 3:
+            t.n = "text"
+        if turn == 4:
+            t = kind(2.0)
+            del t.x
+    return out
+
+
+def property_appears(n):
+    class P:
+        def __init__(self):
+            self.x = 1.0
+
+    p, out = P(), []
+    for turn in range(3):
+        total = 0.0
+        for i in range(n):
+            total += p.x
+        out.append(total)
+        P.x = property(lambda self: 2.0)
+    return out
+
+
+def lists(n):
+    ints, floats, words = list(range(n)), [i * 0.5 for i in range(n)], ["a"] * n
+    out = []
+    for turn in range(4):
+        total = 0
+        for v in ints:
+            total += v
+        real = 0.0
+        for v in floats:
+            real += v
+            if v > 100:
+                break
+        count = 0
+        for w in words:
+            count += 1
+        for v in floats:
+            for u in ints:
+                count += u
+                if u > 3:
+                    break
+        out.append((total, real, count, v, u, w))
+        if turn == 1:
+            ints[n // 2] = 2.5
+            floats[-1] = 7
+        if turn == 2:
+            ints[n // 3] = 2**90
+    grows = [1]
+    for v in grows:
+        if len(grows) < n:
+            grows += [v + 1]
+    return out, sum(grows)
+
+
 def drop_negative_zero(n):
     x = 0.0
     for i in range(n):
@@ -316,5 +417,7 @@ for turn in range(4):
         print(hash(str(elements(n))) == hash(str(elements(n))), elements(n)[:3])
         print(calls(n), division_in_call(n), function_changes(n), global_changes(n))
         print(early(n, 0.5), early(n, 1e9), big_range(n), swap(n), powers(n), bools(n))
-        print(drop_negative_zero(n), object_locals(n))
+        print(drop_negative_zero(n), object_locals(n), lists(n), property_appears(n))
+        for kind in (Slotted, Plain):
+            print(attributes(kind, n), attributes_change(kind, n))
     print(nested(60), gcds(300), unbound_after(0), names_after(0))
