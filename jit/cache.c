@@ -48,7 +48,9 @@ static void tell_symbols(const struct cache *cache, const struct cache_stub *stu
 	const char *qualified = PyUnicode_AsUTF8(code->co_qualname);
 	const char *file = PyUnicode_AsUTF8(code->co_filename);
 	struct symbols_line line = {
-		.line = PyCode_Addr2Line(code, (int)cache->index * 2),
+		/* Finding the line takes long in long code: only for who wants to read it. */
+		.line = jit.perf ? PyCode_Addr2Line(code, (int)cache->index * 2)
+				 : code->co_firstlineno,
 		.bytecode = cache->index,
 		.opcode = _PyOpcode_Deopt[_Py_OPCODE(_PyCode_CODE(code)[cache->index])],
 	};

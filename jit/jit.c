@@ -38,6 +38,7 @@ void jit_start(const struct options *options)
 	jit.threshold = (uint32_t)options->threshold;
 	jit.tier2 = options->tier2;
 	jit.statistics = options->statistics;
+	jit.perf = options->perf;
 	jit.stress_deopt = options->stress_deopt;
 	jit.dump_ir = options->dump_ir;
 	atexit(finish);

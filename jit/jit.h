@@ -19,6 +19,7 @@ struct jit {
 	long tier2;		 /* turns of a loop before it is optimised; 0: never */
 	uint32_t threshold; /* calls before a code object without a loop is compiled */
 	bool statistics;    /* -s */
+	bool perf;	    /* -p */
 	bool stress_deopt;
 	const char *dump_ir; /* name of functions to print, or NULL */
 	PyObject *leaving;   /* the value that native code leaves with, see `leave` */
