@@ -70,7 +70,7 @@ static void find_place(const struct search *search)
 			"--place=move)",
 			random_a ? random_b ? "both" : "A" : "B");
 	else if (moved_a != moved_b)
-		found(search, "place", DIFF_MAPPINGS | DIFF_CODE,
+		found(search, "place", DIFF_MAPPINGS | DIFF_CODE | DIFF_BYTES,
 			"A was placed by '%s' and B by '%s'%s (--place=move gives every "
 			"machine the same)",
 			or_none(search->a->place), or_none(search->b->place),

@@ -245,6 +245,7 @@ static bool run_one(struct series *series, unsigned run)
 		.directory = series->writer->directory,
 		.signals = series->signals,
 		.mask = &series->mask,
+		.again = run > 1,
 	};
 
 	if (run > 1) {

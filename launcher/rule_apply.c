@@ -68,7 +68,8 @@ static void add_variable(
 					    equals[-1] == '+' ? ' ' : ':', value)
 				  : xstrdup(value);
 	plan_setenv(plan, name, joined);
-	plan_pin(plan, "variable", source, "%s=%s", name, joined);
+	/* As written: what was there before is not the rule's. */
+	plan_pin(plan, "variable", source, "%s", line);
 }
 
 static void add_needs(

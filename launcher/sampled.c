@@ -41,6 +41,8 @@ _Noreturn static void be_program(const struct sampled *sampled, struct gates *ga
 	close(gates->said[0]);
 	sigprocmask(SIG_SETMASK, sampled->mask, NULL);
 	plan.outer = &outer;
+	if (sampled->again)
+		plan.warnings.count = 0;
 	plan.keep_in = sampled->directory;
 	int status = launch(&plan);
 	if (write(gates->said[1], "x", 1) < 0)

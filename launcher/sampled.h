@@ -19,6 +19,7 @@ struct sampled {
 	int directory;		/* of the RUN, being written */
 	int signals;		/* a signalfd of what a user stops a program with */
 	const sigset_t *mask;	/* of signals, for the program */
+	bool again;		/* the plan's warnings have been said */
 
 	/* Set by sampled_run(). */
 	int wait_status;  /* of the program, as waitpid() gives it */
