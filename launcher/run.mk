@@ -42,3 +42,9 @@ $(O)/rules/%.rule: etc/rules/%.rule
 	@mkdir -p $(@D)
 	cp $< $@
 PROGRAMS += $(RULES)
+
+LAUNCHER_RUN_TESTS := $(O)/launcher/sampling_test
+TEST_PROGRAMS += $(LAUNCHER_RUN_TESTS)
+$(O)/launcher/sampling_test: $(addprefix $(O)/launcher/, \
+		sampling_test.o sampling.o perfdata.o run_file.o base.o)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
