@@ -86,12 +86,17 @@ bool shape_global(PyObject *globals, PyObject *builtins, const struct cache *cac
 	return true;
 }
 
-/* An object slot of a class with __slots__, readable without further ado. */
-static bool is_slot(PyObject *descriptor, Py_ssize_t *offset)
+bool shape_is_settled(PyObject *value)
+{
+	return !value || _PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_IMMUTABLETYPE);
+}
+
+bool shape_is_slot(PyTypeObject *type, PyObject *descriptor, Py_ssize_t *offset)
 {
 	PyMemberDef *member;
 
-	if (!descriptor || !Py_IS_TYPE(descriptor, &PyMemberDescr_Type))
+	if (!descriptor || !Py_IS_TYPE(descriptor, &PyMemberDescr_Type) ||
+		!PyType_IsSubtype(type, PyDescr_TYPE(descriptor)))
 		return false;
 	member = ((PyMemberDescrObject *)descriptor)->d_member;
 	*offset = member->offset;
@@ -181,11 +186,12 @@ static PyObject *class_value(PyObject *object, const struct cache *cache)
 	PyTypeObject *meta = Py_TYPE(object);
 	PyObject *value;
 
-	if (meta->tp_getattro != PyType_Type.tp_getattro ||
+	/* Nothing guards for the metaclass: it must not be able to change. */
+	if (meta->tp_getattro != PyType_Type.tp_getattro || !shape_is_settled(object) ||
 		_PyType_Lookup(meta, cache->name))
 		return NULL;
 	value = _PyType_Lookup((PyTypeObject *)object, cache->name);
-	if (!value || !type_version((PyTypeObject *)object) ||
+	if (!value || !shape_is_settled(value) || !type_version((PyTypeObject *)object) ||
 		(Py_TYPE(value)->tp_descr_get && !_PyType_HasFeature(Py_TYPE(value),
 							 Py_TPFLAGS_METHOD_DESCRIPTOR)))
 		return NULL;
@@ -230,9 +236,9 @@ bool shape_attribute(PyObject *object, const struct cache *cache, struct cache_s
 		return false;
 	descriptor = _PyType_Lookup(type, cache->name);
 	version = type_version(type);
-	if (!version)
+	if (!version || !shape_is_settled(descriptor))
 		return false;
-	if (is_slot(descriptor, &offset)) {
+	if (shape_is_slot(type, descriptor, &offset)) {
 		*seed = (struct cache_seed){STENCIL_ATTRIBUTE_SLOT,
 			{.a = version, .b = (uint64_t)offset, .c = cache->owned}};
 		return true;
@@ -310,9 +316,9 @@ bool shape_store(PyObject *object, const struct cache *cache, struct cache_seed 
 		return false;
 	descriptor = _PyType_Lookup(type, cache->name);
 	version = type_version(type);
-	if (!version)
+	if (!version || !shape_is_settled(descriptor))
 		return false;
-	if (is_slot(descriptor, &place)) {
+	if (shape_is_slot(type, descriptor, &place)) {
 		if (((PyMemberDescrObject *)descriptor)->d_member->flags & READONLY)
 			return false;
 		*seed = (struct cache_seed){STENCIL_STORE_SLOT,

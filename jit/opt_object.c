@@ -1,4 +1,5 @@
 /* Objects in loops: attributes of instances, iteration over lists, pairs. */
+#include "jit/cache_shape.h"
 #include "jit/opt_state.h"
 
 static uint64_t at(int slot)
@@ -39,17 +40,16 @@ static bool find_place(
 {
 	PyTypeObject *type = Py_TYPE(object);
 	PyObject *found;
+	Py_ssize_t offset;
 
 	if (type->tp_getattro != PyObject_GenericGetAttr ||
 		type->tp_setattro != PyObject_GenericSetAttr)
 		return opt_refuse(opt, "attribute access of its own");
 	found = _PyType_Lookup(type, name);
-	if (found && Py_IS_TYPE(found, &PyMemberDescr_Type)) {
-		const PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
-
-		if (member->type != T_OBJECT_EX || member->flags)
+	if (shape_is_slot(type, found, &offset)) {
+		if (((PyMemberDescrObject *)found)->d_member->flags)
 			return opt_refuse(opt, "member");
-		*place = (struct place){false, member->offset};
+		*place = (struct place){false, offset};
 	} else if (!found && type->tp_flags & Py_TPFLAGS_MANAGED_DICT &&
 		   *_PyObject_ValuesPointer(object)) {
 		PyDictKeysObject *keys = ((PyHeapTypeObject *)type)->ht_cached_keys;
