@@ -61,3 +61,12 @@ END
 while read -r line; do
 	says "$line"
 done <plain.out
+
+# By file and line, too: the first instruction of that line, before it exists.
+line=$(grep -n 'square \* sqrt(square)' nbody.py | cut -d: -f1)
+timeout 200 "$BUILD/stablerun" gdb n.run -batch -ex "stablerun break nbody.py:$line" -ex run \
+	-ex bt -ex 'stablerun info' >gdb.out 2>&1 || true
+says "at nbody.py:$line "
+says "nbody.py:$line"
+says "line: $PWD/nbody.py:$line"
+says ' in main ('

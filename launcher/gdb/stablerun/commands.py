@@ -134,7 +134,7 @@ bytes. ADDRESS is any expression; without it, $pc."""
     def _instruction(instruction):
         print("  instruction: %s" % instruction.text)
         if instruction.line:
-            print("  line: %s:%d" % (instruction.function.file, instruction.line))
+            print("  line: %s:%d" % (instruction.file, instruction.line))
         patches = instruction.patches
         count = patches if isinstance(patches, int) else len(patches)
         if count:
@@ -235,7 +235,7 @@ stretches without samples are left out; -a shows them."""
                 skipped = 0
             if instruction.line and instruction.line != line:
                 line = instruction.line
-                print("%s:%d" % (function.file, line))
+                print("%s:%d" % (instruction.file, line))
             share = profile.share(instruction.samples)
             print(
                 "%s %6s %7s  %#x <+%d>:\t%s"
@@ -357,10 +357,10 @@ when the memory becomes executable and holds the run's bytes."""
     def _line(profile, file, line):
         found = []
         for function in profile.functions:
-            if os.path.basename(function.file or "") != os.path.basename(file):
-                continue
             for instruction in function.instructions:
-                if instruction.line == line:
+                if instruction.line == line and os.path.basename(
+                    instruction.file
+                ) == os.path.basename(file):
                     found.append((instruction.address, "%s:%d" % (file, line)))
                     break
         if not found:

@@ -20,6 +20,7 @@ class Instruction:
         self.text = entry.get("text", "")
         self.samples = entry.get("samples", 0)
         self.line = entry.get("line")
+        self.file = entry.get("file") or function.module
         self.patches = entry.get("patches") or []
 
     @property
@@ -32,7 +33,6 @@ class Function:
         self.name = entry["name"]
         self.kind = entry["kind"]
         self.module = entry.get("module", "")
-        self.file = entry.get("file") or self.module
         self.address = int(entry["address"], 16)
         self.size = entry["size"]
         self.samples = entry["samples"]
