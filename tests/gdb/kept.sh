@@ -68,3 +68,10 @@ expect 125 "$BUILD/stablerun" gdb empty.run
 says err 'run.json'
 expect 127 "$BUILD/stablerun" gdb --gdb=/nonexistent/gdb a.run
 says err "cannot run '/nonexistent/gdb'"
+
+# Stack, argv, envp, heap, mmap, libc, vdso and a thread's stack are where the run had them.
+gcc -O1 -pthread -o probe "$SRC/tests/launcher/probe.c"
+"$BUILD/stablerun" -o probe.run -- ./probe >probe.plain
+timeout 100 "$BUILD/stablerun" gdb probe.run -batch -ex 'run >probe.gdb' >probe.out 2>&1
+[ -s probe.plain ] || fail "the probe prints nothing"
+same probe.plain probe.gdb
