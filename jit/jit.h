@@ -16,7 +16,7 @@ struct jit {
 	struct codemem *memory;
 	struct symbols *symbols; /* NULL: nobody wants to know */
 	struct timers timers;
-	long tier2;		 /* turns of a loop before it is optimised; 0: never */
+	long tier2;	    /* turns of a loop before it is optimised; 0: never */
 	uint32_t threshold; /* calls before a code object without a loop is compiled */
 	bool statistics;    /* -s */
 	bool perf;	    /* -p */

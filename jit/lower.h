@@ -38,7 +38,7 @@ struct lower {
 	int skip;	      /* ops that follow and were lowered with it */
 	uint32_t names_const; /* KW_NAMES: constant + 1; 0: none */
 	int *labels;	      /* of each op that is a leader */
-	int *loop_labels; /* behind the counts of the loops */
+	int *loop_labels;     /* behind the counts of the loops */
 	int unwind, reraise, deopt, leave_null, leave; /* the common ends */
 	bool dead;				       /* until the next leader */
 	bool failed;				       /* out of memory */
