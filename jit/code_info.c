@@ -130,6 +130,8 @@ size_t code_table_find(const struct code_table *table, uintptr_t address)
 /* Closes the gap that `count` code objects leave. */
 static void shrink(struct code_table *table, size_t index, size_t count)
 {
+	if (!count)
+		return;
 	table->count -= count;
 	memmove(table->codes + index, table->codes + index + count,
 		(table->count - index) * sizeof(struct code_info *));

@@ -217,6 +217,8 @@ static bool for_iter(struct opt *opt, const struct ir_op *op, bool *changed)
 	if (opt->refusal)
 		return false;
 	holes.deopt = opt_exit_here(opt);
+	holes.exit = opt_exit_to(opt, opt->number, &opt->state);
+	item.id = ++opt->ids;
 	if (item.kind == OPT_FRAME) {
 		holes.b = opt_frame_at(opt, depth + 1);
 	} else {
@@ -273,6 +275,10 @@ static bool do_block(struct opt *opt, int number, bool *changed)
 	const struct ir_block *block = &opt->ir->blocks[number];
 
 	opt->state = opt->in[number];
+	for (int i = 0; i < OPT_LOCALS; i++)
+		opt->state.locals[i].id = ++opt->ids;
+	for (int i = 0; i < opt->state.depth; i++)
+		opt->state.stack[i].id = ++opt->ids;
 	opt->slots = opt_stack_slot(opt, OPT_STACK) + OPT_LOCALS;
 	if (opt->emitting)
 		emit_bind(&opt->emit, opt->labels[number]);
@@ -451,6 +457,7 @@ static bool emit_all(struct opt *opt)
 	bool changed = false;
 	int fail;
 
+	opt_close_shares(opt);
 	emit_begin(&opt->emit, jit.memory);
 	opt->emitting = true;
 	opt->exit_common = emit_label(&opt->emit);

@@ -8,6 +8,8 @@
 
 #include "jit/opt.h"
 
+enum { OPT_LOCALS = 64 }; /* of a code object, at most */
+
 /* What a local or a stack entry is. */
 enum opt_kind {
 	OPT_FRAME, /* an object (or nothing), in its place in the frame */
@@ -22,10 +24,12 @@ enum opt_kind {
 
 /* A value to be put into the frame at an exit. */
 struct opt_value {
-	uint8_t kind;	  /* enum opt_kind */
-	bool borrowed;	  /* OPT_FRAME on the stack: the object of the local `slot` */
-	int16_t slot;	  /* where a number is */
-	int16_t flag;	  /* slot that is 0 where the frame has the value itself, or -1 */
+	uint8_t kind;  /* enum opt_kind */
+	bool borrowed; /* OPT_FRAME on the stack: the object of the local `slot` */
+	int16_t slot;  /* where a number is */
+	int16_t flag;  /* slot that is 0 where the frame has the value itself, or -1 */
+	int16_t group; /* of a local: the first local that may have the same object, or -1 */
+	int16_t next;	  /* the next local of this one's group, or -1 */
 	PyObject *object; /* OPT_CONST */
 };
 

@@ -70,6 +70,8 @@ static bool load_global(struct opt *opt, uint32_t oparg)
 
 	if (opt->inlined)
 		return opt_refuse(opt, "inlined function uses a global");
+	if (!PyDict_CheckExact(opt->frame->f_globals))
+		return opt_refuse(opt, "globals with a mind of their own");
 	object = PyDict_GetItemWithError(opt->frame->f_globals, name);
 	if (!object && PyDict_CheckExact(opt->frame->f_builtins))
 		object = PyDict_GetItemWithError(opt->frame->f_builtins, name);

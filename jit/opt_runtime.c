@@ -27,8 +27,11 @@ static long *int_slot(char *base, int slot)
 static PyObject *find_global(_PyInterpreterFrame *frame, uint32_t number)
 {
 	PyObject *name = PyTuple_GET_ITEM(frame->f_code->co_names, number);
-	PyObject *object = PyDict_GetItemWithError(frame->f_globals, name);
+	PyObject *object;
 
+	if (!PyDict_CheckExact(frame->f_globals))
+		return NULL;
+	object = PyDict_GetItemWithError(frame->f_globals, name);
 	if (!object && !PyErr_Occurred() && PyDict_CheckExact(frame->f_builtins))
 		object = PyDict_GetItemWithError(frame->f_builtins, name);
 	PyErr_Clear();
@@ -146,21 +149,80 @@ static PyObject *box(const struct opt_value *value, char *base)
 	return object;
 }
 
-static void rebuild_local(
-	_PyInterpreterFrame *frame, int local, const struct opt_value *value, char *base)
+/* Whether an object is the number in a slot, to the bit. */
+static bool is_same(PyObject *object, const struct opt_value *value, const char *base)
 {
-	PyObject *old = frame->localsplus[local];
+	const char *at = base + opt_slot_at(value->slot);
+	int overflow;
+	long number;
 
-	if (value->kind == OPT_FRAME ||
-		(value->flag >= 0 && !*int_slot(base, value->flag)))
-		return;
-	frame->localsplus[local] = box(value, base);
-	Py_XDECREF(old);
+	if (!object)
+		return false;
+	switch (value->kind) {
+	case OPT_FLOAT:
+		return PyFloat_CheckExact(object) &&
+		       !memcmp(&((PyFloatObject *)object)->ob_fval, at, sizeof(double));
+	case OPT_INT:
+		if (!PyLong_CheckExact(object))
+			return false;
+		number = PyLong_AsLongAndOverflow(object, &overflow);
+		return !overflow && !memcmp(&number, at, sizeof(number));
+	default: return false;
+	}
+}
+
+/* Locals that were assigned to each other hold one object, not two equal ones: `is` and a nan
+ * in a list tell them apart. So does a local that still has the number it came with. `made`
+ * has what the locals before this one get, or NULL. Owned; NULL: no such object. */
+static PyObject *find_shared(_PyInterpreterFrame *frame, int local,
+	const struct opt_value *values, PyObject *const *made, char *base)
+{
+	const struct opt_value *value = &values[local];
+
+	if (is_same(frame->localsplus[local], value, base))
+		return Py_NewRef(frame->localsplus[local]);
+	for (int other = value->group; other >= 0; other = values[other].next) {
+		if (other < local && made[other] && is_same(made[other], value, base))
+			return Py_NewRef(made[other]);
+		if (is_same(frame->localsplus[other], value, base))
+			return Py_NewRef(frame->localsplus[other]);
+	}
+	return NULL;
+}
+
+static void rebuild_locals(_PyInterpreterFrame *frame, int locals,
+	const struct opt_value *values, char *base)
+{
+	PyObject *made[OPT_LOCALS];
+
+	for (int i = 0; i < locals; i++) {
+		made[i] = NULL;
+		if (values[i].kind == OPT_FRAME ||
+			(values[i].flag >= 0 && !*int_slot(base, values[i].flag)))
+			continue;
+		made[i] = find_shared(frame, i, values, made, base);
+		if (!made[i])
+			made[i] = box(&values[i], base);
+	}
+	for (int i = 0; i < locals; i++) {
+		PyObject *old = frame->localsplus[i];
+
+		if (!made[i])
+			continue;
+		frame->localsplus[i] = made[i];
+		Py_XDECREF(old);
+	}
 }
 
 static void rebuild_entry(_PyInterpreterFrame *frame, PyObject **place,
-	const struct opt_value *value, char *base)
+	const struct opt_value *value, int locals, char *base)
 {
+	/* A number that is still where a local is, is that local's object. */
+	if (value->kind != OPT_FRAME && value->slot < locals &&
+		is_same(frame->localsplus[value->slot], value, base)) {
+		*place = Py_NewRef(frame->localsplus[value->slot]);
+		return;
+	}
 	switch (value->kind) {
 	case OPT_FRAME:
 		if (value->borrowed)
@@ -182,15 +244,19 @@ void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
 	struct compiled *compiled = fragment->loop->compiled;
 	int locals = compiled->code->co_nlocalsplus;
 
-	for (int i = 0; i < locals; i++)
-		rebuild_local(frame, i, value++, base);
+	rebuild_locals(frame, locals, value, base);
+	value += locals;
 	for (int i = 0; i < record->depth; i++)
-		rebuild_entry(frame, _PyFrame_Stackbase(frame) + i, value++, base);
+		rebuild_entry(
+			frame, _PyFrame_Stackbase(frame) + i, value++, locals, base);
 	if (record->counts) {
 		jit.timers.loops_failed++;
 		if (++fragment->failures > MAX_FAILURES && !jit.stress_deopt)
 			give_up(fragment);
 	}
+	/* Not the entry, which would come back here: the baseline must make progress. */
+	if (record->leader && record->index == fragment->loop->head)
+		return fragment->loop->go_on;
 	if (record->leader && compiled->entries[record->index])
 		return (void *)(uintptr_t)compiled->entries[record->index];
 	frame->stacktop = locals + record->depth;

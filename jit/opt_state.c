@@ -183,7 +183,9 @@ int opt_result_slot(struct opt *opt, int kind)
 	} else {
 		slot = opt_stack_slot(opt, opt->state.depth);
 	}
-	opt_push(opt, (struct opt_item){.kind = (uint8_t)kind, .slot = (int16_t)slot});
+	opt_push(opt,
+		(struct opt_item){
+			.kind = (uint8_t)kind, .slot = (int16_t)slot, .id = ++opt->ids});
 	return slot;
 }
 
@@ -195,9 +197,35 @@ static void set_flag(struct opt *opt, uint32_t local, int value)
 				.a = at(opt->flag_slot[local]), .b = (uint64_t)value});
 }
 
+/* The number that a local gets is the one that other locals have. */
+static void share(struct opt *opt, uint32_t local, const struct opt_item *item)
+{
+	for (uint32_t i = 0; item->id && i < OPT_LOCALS; i++) {
+		if (i == local || opt->state.locals[i].id != item->id ||
+			!opt_is_number(&opt->state.locals[i]))
+			continue;
+		opt->shares[i] |= 1ull << local;
+		opt->shares[local] |= 1ull << i;
+	}
+}
+
+/* A number instead of an object in a local: the object goes now, not at the exit. */
+static void empty_local(struct opt *opt, uint32_t local)
+{
+	struct emit_holes holes = {.a = local_at((int)local)};
+
+	opt->state.depth++;
+	holes.deopt = opt_exit_here(opt);
+	opt->state.depth--;
+	opt_stencil(opt, STENCIL_OPT_EMPTY, holes);
+}
+
 bool opt_store_local(struct opt *opt, uint32_t local, struct opt_item item)
 {
 	if (opt_is_number(&item)) {
+		share(opt, local, &item);
+		if (opt->objected >> local & 1)
+			empty_local(opt, local);
 		if (item.slot != (int)local)
 			save_local(opt, (int)local);
 		move(opt, item.slot, (int)local);
@@ -207,6 +235,7 @@ bool opt_store_local(struct opt *opt, uint32_t local, struct opt_item item)
 	} else if (item.kind == OPT_FRAME) {
 		struct emit_holes holes = {.b = local_at((int)local), .deopt = 0};
 
+		opt->objected |= 1ull << local;
 		/* On the stack again, for the exit. */
 		opt->state.depth++;
 		holes.deopt = opt_exit_here(opt);
@@ -275,6 +304,25 @@ static bool add_value(struct opt *opt, struct opt_value value)
 	return true;
 }
 
+void opt_close_shares(struct opt *opt)
+{
+	for (int via = 0; via < OPT_LOCALS; via++) {
+		for (int i = 0; opt->shares[via] && i < OPT_LOCALS; i++) {
+			if (opt->shares[i] >> via & 1)
+				opt->shares[i] |= opt->shares[via];
+		}
+	}
+}
+
+static int16_t next_of(uint64_t group, int after)
+{
+	for (int i = after + 1; i < OPT_LOCALS; i++) {
+		if (group >> i & 1)
+			return (int16_t)i;
+	}
+	return -1;
+}
+
 static int add_record(struct opt *opt, uint32_t index, bool leader, bool counts,
 	const struct opt_state *state)
 {
@@ -301,6 +349,8 @@ static int add_record(struct opt *opt, uint32_t index, bool leader, bool counts,
 					    .flag = opt->flagged >> i & 1
 							    ? (int16_t)opt->flag_slot[i]
 							    : (int16_t)-1,
+					    .group = next_of(opt->shares[i], -1),
+					    .next = next_of(opt->shares[i], i),
 				    }))
 			return -1;
 	}

@@ -7,7 +7,6 @@
 #include "jit/opt_fragment.h"
 
 enum {
-	OPT_LOCALS = 64,
 	OPT_STACK = 24,
 	OPT_SLOTS = 400,
 	OPT_BLOCKS = 256,
@@ -18,6 +17,7 @@ struct opt_item {
 	uint8_t kind; /* enum opt_kind */
 	bool local;   /* OPT_FRAME on the stack: the object of local `slot`, borrowed */
 	int16_t slot; /* where a number is */
+	int32_t id;   /* of a number: equal ids, same number; 0: not known */
 	PyObject *object; /* OPT_CONST; OPT_FRAME: an example of what it is, or NULL */
 };
 
@@ -45,7 +45,11 @@ struct opt {
 	uint64_t live[OPT_BLOCKS];
 	uint64_t written;  /* locals stored to in the loop */
 	uint64_t numbered; /* locals that numbers are stored to */
-	uint64_t flagged;  /* locals that may be in the frame or in their slot */
+	uint64_t objected; /* locals that objects are stored to */
+	uint64_t
+		shares[OPT_LOCALS]; /* locals that may have the same number as this one */
+	int32_t ids;		    /* given out so far */
+	uint64_t flagged;	    /* locals that may be in the frame or in their slot */
 	int flag_slot[OPT_LOCALS];
 	int slots; /* used so far */
 
@@ -74,6 +78,9 @@ void opt_stencil(struct opt *opt, enum stencils id, struct emit_holes holes);
 int opt_exit_here(struct opt *opt);
 /* An exit to the start of a block, with the state as it is. */
 int opt_exit_to(struct opt *opt, int number, const struct opt_state *state);
+
+/* Makes `shares` transitive, once all of the loop has been seen. */
+void opt_close_shares(struct opt *opt);
 
 bool opt_refuse(struct opt *opt, const char *why);
 int opt_new_slot(struct opt *opt);

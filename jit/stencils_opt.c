@@ -577,7 +577,8 @@ void op_OPT_ITERATE_LIST(void)
 }
 
 /* The next element of the list whose iterator is in the frame at A. An element of another
- * type than expected is left where it is. */
+ * type than expected is left where it is. Where only the iterator has the list, its end may
+ * be that of objects that notice: the baseline sees to it. */
 #define FOR_LIST(name, test, store)                                         \
 	void op_OPT_FOR_LIST_##name(void)                                   \
 	{                                                                   \
@@ -593,6 +594,10 @@ void op_OPT_ITERATE_LIST(void)
 			iterator->it_index++;                               \
 			store;                                              \
 			CONT();                                             \
+			return;                                             \
+		}                                                           \
+		if (UNLIKELY(list && Py_REFCNT(list) == 1)) {               \
+			EXIT();                                             \
 			return;                                             \
 		}                                                           \
 		SLOT(HOLE_A) = NULL;                                        \
@@ -724,6 +729,24 @@ static inline __attribute__((always_inline)) bool is_free(PyObject *old)
 {
 	return !old || old->ob_refcnt > 1 || old->ob_type == &PyFloat_Type ||
 	       old->ob_type == &PyLong_Type;
+}
+
+void op_OPT_EMPTY(void)
+{
+	PyObject *old = SLOT(HOLE_A);
+
+	if (LIKELY(!old)) {
+		CONT();
+		return;
+	}
+	if (UNLIKELY(!is_free(old))) {
+		DEOPT();
+		return;
+	}
+	SLOT(HOLE_A) = NULL;
+	if (--old->ob_refcnt == 0)
+		opt_drop(old);
+	CONT();
 }
 
 void op_OPT_STORE(void)

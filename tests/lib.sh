@@ -34,6 +34,11 @@ same() {
 	diff -u "$1" "$2" >&2 || fail "'$1' and '$2' differ"
 }
 
+# is_sanitized PROGRAM: whether AddressSanitizer is in it (SAN=1).
+is_sanitized() {
+	grep -q __asan_init "$1"
+}
+
 # as_nobody COMMAND ARG...: runs it without privileges (needs root to become nobody).
 as_nobody() {
 	if [ "$(id -u)" -eq 0 ]; then

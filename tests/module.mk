@@ -77,6 +77,19 @@ check-runtimes: deps
 
 .PHONY: check-runtimes
 
+# make check-san: the jit's own tests (bench programs, the quick part of CPython's tests, a short
+# fuzzing) under ASan and UBSan. jit/main.c has the settings that Python needs for it.
+check-san: deps
+	@$(MAKE) --no-print-directory O=build-san SAN=1 programs test-programs
+	@TIMEOUT=1800 UBSAN_OPTIONS=print_stacktrace=1 tests/run build-san 'jit/*' '*/jit/*'
+
+# make check-valgrind: the bench programs and some of CPython's tests under valgrind.
+check-valgrind: deps programs
+	@echo valgrind | etc/install-packages.sh /dev/stdin
+	@SRC=$(CURDIR) BUILD=$(abspath $(O)) tests/jit/valgrind
+
+.PHONY: check-san check-valgrind
+
 # make check-compilers: gcc and clang build everything without a warning, clang-format is content.
 check-compilers: deps
 	@SRC=$(CURDIR) TMP=$$(mktemp -d) tests/repository/compilers

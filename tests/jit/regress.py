@@ -192,6 +192,9 @@ def parse(argv):
         action="append",
         help="options of PROGRAM; given several times, each module runs with each",
     )
+    parser.add_argument(
+        "--leave-out", action="append", default=[], metavar="PATTERN", help="tests not to run"
+    )
     parser.add_argument("--quick", action="store_true", help="without the slow modules")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--timeout", type=int, default=600, help="seconds a module")
@@ -205,6 +208,8 @@ def parse(argv):
     arguments.modules = [Module(name) for name in arguments.modules]
     for path in arguments.list:
         arguments.modules += read_list(path)
+    for module in arguments.modules:
+        module.left_out += arguments.leave_out
     if arguments.quick:
         arguments.modules = [module for module in arguments.modules if not module.slow]
     drop = ("PYTHON", "LC_", "MAKE", "MFLAGS")

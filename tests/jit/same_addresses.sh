@@ -4,6 +4,7 @@
 # line by line, with the pinned environment and with the clean one. (gdb starts a program by its
 # absolute path, so all do.)
 . "$SRC/tests/lib.sh"
+! is_sanitized "$BUILD/jit" || skip "AddressSanitizer puts its heap where it likes"
 need gdb gdb
 need perf linux-perf
 
