@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "jit/cache_call.h"
 #include "jit/cache_shape.h"
 #include "jit/codemem.h"
 #include "jit/compiled.h"
@@ -115,42 +116,55 @@ static bool make_room(struct cache *cache)
 	return false;
 }
 
-static void emit_guarded(
-	const struct cache *cache, enum stencils stencil, struct emit_holes holes)
-{
-	struct emit_holes call = {.g = holes.g, .cont = holes.cont, .error = holes.error};
+/* Emits a stub's code; `ends` has its continuations and the instruction. */
+typedef void emitter(struct emit *emit, const void *what, const struct emit_holes *ends);
 
-	if (cache->kind != CACHE_CALL) {
-		emit_stencil(&stub_emit, stencil, &holes);
-		return;
-	}
-	holes.cont = 0;
-	emit_stencil(&stub_emit, stencil, &holes);
-	emit_stencil(&stub_emit, STENCIL_CALL_NATIVE, &call);
+static void emit_seed(struct emit *emit, const void *what, const struct emit_holes *ends)
+{
+	const struct cache_seed *seed = what;
+	struct emit_holes holes = seed->holes;
+
+	holes.f = ends->f;
+	holes.exit = ends->exit;
+	holes.cont = ends->cont;
+	holes.error = ends->error;
+	emit_stencil(emit, seed->stencil, &holes);
 }
 
-/* Makes a stub of a stencil and puts it first. */
+static void emit_call(struct emit *emit, const void *what, const struct emit_holes *ends)
+{
+	call_emit(emit, what, ends);
+}
+
+/* The code of a stub. NULL: no memory. */
+static void *emit_stub(struct cache *cache, emitter *emit, const void *what)
+{
+	struct emit_holes ends = {0};
+	const void *behind =
+		cache->count ? (const void *)patchpoint_get(&cache->jump) : cache->miss;
+
+	emit_begin(&stub_emit, jit.memory);
+	ends.f = (uintptr_t)(_PyCode_CODE(cache->owner->code) + cache->index);
+	ends.exit = emit_label_at(&stub_emit, behind);
+	ends.cont = emit_label_at(&stub_emit, cache->next);
+	ends.error = emit_label_at(&stub_emit, cache->error);
+	emit(&stub_emit, what, &ends);
+	return emit_commit(&stub_emit);
+}
+
+/* Makes a stub and puts it first. */
 static struct cache_stub *add_stub(
-	struct cache *cache, enum stencils stencil, struct emit_holes holes)
+	struct cache *cache, emitter *emit, const void *what)
 {
 	struct cache_stub *stub;
 	uint64_t start = timers_now();
-	const void *behind = (const void *)patchpoint_get(&cache->jump);
 
 	if (!make_room(cache))
 		return NULL;
-	if (!cache->count)
-		behind = cache->miss;
 	stub = calloc(1, sizeof(*stub));
 	if (!stub)
 		return NULL;
-	emit_begin(&stub_emit, jit.memory);
-	holes.f = (uintptr_t)(_PyCode_CODE(cache->owner->code) + cache->index);
-	holes.exit = emit_label_at(&stub_emit, behind);
-	holes.cont = emit_label_at(&stub_emit, cache->next);
-	holes.error = emit_label_at(&stub_emit, cache->error);
-	emit_guarded(cache, stencil, holes);
-	stub->address = emit_commit(&stub_emit);
+	stub->address = emit_stub(cache, emit, what);
 	if (stub->address && stub_emit.patch_count)
 		stub->guard = stub_emit.patchpoints[0].point;
 	if (!stub->address ||
@@ -178,7 +192,7 @@ void cache_learn_global(struct cache *cache, _PyInterpreterFrame *frame)
 	struct cache_seed seed;
 
 	if (shape_global(frame->f_globals, frame->f_builtins, cache, &seed))
-		add_stub(cache, seed.stencil, seed.holes);
+		add_stub(cache, emit_seed, &seed);
 }
 
 void cache_learn_attribute(struct cache *cache, PyObject *object)
@@ -186,7 +200,7 @@ void cache_learn_attribute(struct cache *cache, PyObject *object)
 	struct cache_seed seed;
 
 	if (shape_attribute(object, cache, &seed))
-		add_stub(cache, seed.stencil, seed.holes);
+		add_stub(cache, emit_seed, &seed);
 }
 
 void cache_learn_method(struct cache *cache, PyObject *object)
@@ -194,7 +208,7 @@ void cache_learn_method(struct cache *cache, PyObject *object)
 	struct cache_seed seed;
 
 	if (shape_method(object, cache, &seed))
-		add_stub(cache, seed.stencil, seed.holes);
+		add_stub(cache, emit_seed, &seed);
 }
 
 void cache_learn_store(struct cache *cache, PyObject *object)
@@ -202,25 +216,24 @@ void cache_learn_store(struct cache *cache, PyObject *object)
 	struct cache_seed seed;
 
 	if (shape_store(object, cache, &seed))
-		add_stub(cache, seed.stencil, seed.holes);
+		add_stub(cache, emit_seed, &seed);
 }
 
-void cache_learn_call(struct cache *cache, PyFunctionObject *function,
-	struct compiled *callee, bool method, bool bound)
+void cache_learn_call(struct cache *cache, PyObject **base)
 {
-	struct cache_seed seed;
+	struct call_plan plan;
 	struct cache_stub *stub;
 
-	if (!shape_call(function, callee, cache, method, bound, &seed))
+	if (!call_plan(&plan, cache, base))
 		return;
-	stub = add_stub(cache, seed.stencil, seed.holes);
+	stub = add_stub(cache, emit_call, &plan);
 	if (!stub)
 		return;
-	stub->callee = callee;
-	stub->next_caller = callee->callers;
-	if (callee->callers)
-		callee->callers->previous_caller = stub;
-	callee->callers = stub;
+	stub->callee = plan.callee;
+	stub->next_caller = plan.callee->callers;
+	if (stub->next_caller)
+		stub->next_caller->previous_caller = stub;
+	plan.callee->callers = stub;
 }
 
 static void unlink_caller(struct cache_stub *stub)

@@ -86,9 +86,8 @@ void cache_learn_global(struct cache *cache, _PyInterpreterFrame *frame);
 void cache_learn_attribute(struct cache *cache, PyObject *object);
 void cache_learn_method(struct cache *cache, PyObject *object);
 void cache_learn_store(struct cache *cache, PyObject *object);
-/* `bound`: the callable is a bound method; `method`: a function and its self. */
-void cache_learn_call(struct cache *cache, PyFunctionObject *function,
-	struct compiled *callee, bool method, bool bound);
+/* `base` holds the entries of the call, as for runtime_call(). */
+void cache_learn_call(struct cache *cache, PyObject **base);
 
 /* Whether a miss is worth looking at: the second one is, and then fewer and fewer, so that
  * what no stub is made for costs little. */

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 
-#include "jit/compiled.h"
 #include "jit/iterators.h"
 
 enum { SHAPE_FAR = 1 << 20 }; /* offsets beyond are left alone */
@@ -335,27 +334,4 @@ bool shape_store(PyObject *object, const struct cache *cache, struct cache_seed 
 					     .b = (uint64_t)place * sizeof(PyObject *),
 					     .c = cache->owned}};
 	return true;
-}
-
-bool shape_call(const PyFunctionObject *function, const struct compiled *callee,
-	const struct cache *cache, bool method, bool bound, struct cache_seed *seed)
-{
-	const PyCodeObject *code = (const PyCodeObject *)function->func_code;
-	int given = (int)cache->oparg + (method || bound);
-	size_t words =
-		(size_t)(code->co_nlocalsplus + code->co_stacksize) + FRAME_SPECIALS_SIZE;
-
-	if (code->co_argcount != given || words * sizeof(PyObject *) > SHAPE_FAR)
-		return false;
-	*seed = (struct cache_seed){bound    ? STENCIL_CALL_BOUND
-				    : method ? STENCIL_CALL_METHOD
-					     : STENCIL_CALL_FUNCTION,
-		{.a = cache->slot,
-			.b = (uintptr_t)code,
-			.c = words * sizeof(PyObject *),
-			.d = (uint64_t)given * sizeof(PyObject *),
-			.e = (uint64_t)code->co_nlocalsplus * sizeof(PyObject *),
-			.g = (uintptr_t)&callee->start,
-			.patches = 1u << HOLES_HOLE_B}};
-	return callee->start != NULL;
 }

@@ -22,7 +22,5 @@ bool shape_attribute(
 	PyObject *object, const struct cache *cache, struct cache_seed *seed);
 bool shape_method(PyObject *object, const struct cache *cache, struct cache_seed *seed);
 bool shape_store(PyObject *object, const struct cache *cache, struct cache_seed *seed);
-bool shape_call(const PyFunctionObject *function, const struct compiled *callee,
-	const struct cache *cache, bool method, bool bound, struct cache_seed *seed);
 
 #endif

@@ -715,12 +715,32 @@ static void take_owned(struct lower *lower)
 		lower_stencil(lower, STENCIL_OWN0, (struct emit_holes){0});
 }
 
+enum { DROP_ONE_BY_ONE = 10 }; /* locals; more are dropped by a C function */
+
 static void lower_return_value(struct lower *lower)
 {
+	uint32_t locals = (uint32_t)lower->ir->code->co_nlocalsplus;
+	int over = emit_label(lower->emit);
+	int other = emit_label(lower->emit);
+
 	take_owned(lower);
-	lower_stencil(lower, STENCIL_RETURN,
-		(struct emit_holes){.a = (uint64_t)lower->ir->code->co_nlocalsplus});
+	lower_stencil(lower, STENCIL_RETURN, (struct emit_holes){.target = other});
+	if (locals > DROP_ONE_BY_ONE) {
+		lower_stencil(lower, STENCIL_RETURN_DROP_ALL,
+			(struct emit_holes){.a = locals});
+	} else {
+		for (uint32_t i = 0; i < locals; i++)
+			lower_stencil(lower, STENCIL_RETURN_DROP,
+				(struct emit_holes){.a = lower_local_at(i)});
+	}
+	lower_stencil(lower, STENCIL_RETURN_END, (struct emit_holes){0});
+	emit_bind(lower->emit, over);
 	leave(lower);
+	emit_cold(lower->emit, true);
+	emit_bind(lower->emit, other);
+	lower_stencil(lower, STENCIL_RETURN_OTHER,
+		(struct emit_holes){.a = locals, .cont = over});
+	emit_cold(lower->emit, false);
 }
 
 static void lower_yield_value(struct lower *lower)

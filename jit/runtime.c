@@ -22,24 +22,15 @@ void runtime_dealloc(PyObject *object)
 	_Py_Dealloc(object);
 }
 
-/* frame_clear_and_pop() for the usual frame: nobody has a frame object of it, it has no
- * namespace, and it is not the first one of its chunk of the data stack. */
-PyObject *runtime_clear_and_pop(
-	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *value)
+void runtime_clear_and_pop(PyThreadState *thread, _PyInterpreterFrame *frame)
 {
-	if (frame->frame_obj || frame->f_locals ||
-		(PyObject **)frame == thread->datastack_chunk->data) {
-		frame_clear_and_pop(thread, frame);
-		return value;
-	}
-	thread->recursion_remaining--;
-	for (int i = 0; i < frame->stacktop; i++)
+	frame_clear_and_pop(thread, frame);
+}
+
+void runtime_drop_locals(_PyInterpreterFrame *frame, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
 		Py_XDECREF(frame->localsplus[i]);
-	Py_DECREF(frame->f_func);
-	Py_DECREF(frame->f_code);
-	thread->recursion_remaining++;
-	thread->datastack_top = (PyObject **)frame;
-	return value;
 }
 
 PyObject *runtime_leaving(void)

@@ -50,9 +50,9 @@ int runtime_truth(PyObject *object, int owned);
 int runtime_iterator_end(
 	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *iterator);
 
-/* frame_clear_and_pop() that hands `value` through. */
-PyObject *runtime_clear_and_pop(
-	PyThreadState *thread, _PyInterpreterFrame *frame, PyObject *value);
+/* frame_clear_and_pop(). */
+void runtime_clear_and_pop(PyThreadState *thread, _PyInterpreterFrame *frame);
+void runtime_drop_locals(_PyInterpreterFrame *frame, uint32_t count);
 
 /* jit.leaving. */
 PyObject *runtime_leaving(void);
@@ -67,6 +67,16 @@ PyObject *runtime_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
  * (ceval.c: PRECALL and CALL). Takes all of them off the stack. */
 PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **base,
 	uint32_t oparg, PyObject *names);
+
+/* Drops the entries of a call, its arguments included. */
+void runtime_drop_entries(PyObject **base, uint32_t count);
+
+/* What object.__new__() makes. */
+PyObject *runtime_new_instance(PyTypeObject *type);
+/* __init__() has raised (`result` is NULL) or has returned something: drops all three, and
+ * an exception is set. */
+void runtime_init_failed(PyObject *result, PyObject *object, PyObject *type)
+	__attribute__((cold));
 
 /* Operations on operands that are borrowed but where `owned` has the bit of the operand:
  * then its reference is taken. */

@@ -8,7 +8,7 @@
 #include "jit/runtime.h"
 #include "jit/table.h"
 
-static void drop_arguments(PyObject **base, uint32_t count)
+void runtime_drop_entries(PyObject **base, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		PyObject *value = base[i];
@@ -251,34 +251,11 @@ static PyObject *call_builtin(PyThreadState *thread, PyObject *callable,
 	return result;
 }
 
-/* A stub for the next call of the same function, where it is compiled and gets exactly
- * the arguments that it takes. */
-static void learn(struct cache *cache, PyObject **base)
-{
-	PyObject *callable = base[0] ? base[0] : base[1];
-	bool bound = !base[0] && Py_IS_TYPE(callable, &PyMethod_Type);
-	PyCodeObject *code;
-	struct compiled *compiled;
-	int given = (int)cache->oparg + (base[0] || bound);
-
-	if (bound)
-		callable = ((PyMethodObject *)callable)->im_func;
-	if (cache->name || !Py_IS_TYPE(callable, &PyFunction_Type))
-		return;
-	code = (PyCodeObject *)((PyFunctionObject *)callable)->func_code;
-	compiled = table_compiled(code);
-	if (!compiled || code->co_argcount != given ||
-		!is_simple((PyFunctionObject *)callable, code, given))
-		return;
-	cache_learn_call(
-		cache, (PyFunctionObject *)callable, compiled, base[0] != NULL, bound);
-}
-
 PyObject *runtime_call_miss(PyThreadState *thread, _PyInterpreterFrame *frame,
 	PyObject **base, struct cache *cache)
 {
 	if (cache_learns(cache) && !thread->cframe->use_tracing)
-		learn(cache, base);
+		cache_learn_call(cache, base);
 	return runtime_call(thread, frame, base, cache->oparg, cache->name);
 }
 
@@ -309,6 +286,27 @@ static bool call_easy(PyThreadState *thread, PyFunctionObject *function,
 	return true;
 }
 
+PyObject *runtime_new_instance(PyTypeObject *type)
+{
+	PyObject *object = type->tp_alloc(type, 0);
+
+	if (object && _PyObject_InitializeDict(object))
+		Py_CLEAR(object);
+	return object;
+}
+
+void runtime_init_failed(PyObject *result, PyObject *object, PyObject *type)
+{
+	if (result) {
+		PyErr_Format(PyExc_TypeError,
+			"__init__() should return None, not '%.200s'",
+			Py_TYPE(result)->tp_name);
+		Py_DECREF(result);
+	}
+	Py_DECREF(object);
+	Py_DECREF(type);
+}
+
 /* An instance of a class whose only say in the matter is a Python __init__(): what
  * type_call() does for it. False: not such a class. */
 static bool construct(
@@ -331,29 +329,29 @@ static bool construct(
 	if (!is_simple((PyFunctionObject *)init, code, (int)oparg + 1))
 		return false;
 	*value = NULL;
-	object = type->tp_alloc(type, 0);
-	if (object && _PyObject_InitializeDict(object))
-		Py_CLEAR(object);
+	/* As _PyObject_MakeTpCall() has it. */
+	if (_Py_EnterRecursiveCallTstate(thread, " while calling a Python object")) {
+		runtime_drop_entries(base, oparg + 2);
+		return true;
+	}
+	object = runtime_new_instance(type);
 	if (!object) {
-		drop_arguments(base, oparg + 2);
+		_Py_LeaveRecursiveCallTstate(thread);
+		runtime_drop_entries(base, oparg + 2);
 		return true;
 	}
 	/* The class's place becomes self's; the class lives on in the instance. */
 	base[1] = Py_NewRef(object);
 	none = call_function(
 		thread, (PyFunctionObject *)Py_NewRef(init), base + 1, (int)oparg + 1);
-	Py_DECREF(type);
-	if (none && none != Py_None) {
-		PyErr_Format(PyExc_TypeError,
-			"__init__() should return None, not '%.200s'",
-			Py_TYPE(none)->tp_name);
-		Py_CLEAR(none);
+	_Py_LeaveRecursiveCallTstate(thread);
+	if (none != Py_None) {
+		runtime_init_failed(none, object, (PyObject *)type);
+		return true;
 	}
-	if (none)
-		*value = object;
-	else
-		Py_DECREF(object);
-	Py_XDECREF(none);
+	Py_DECREF(none);
+	Py_DECREF(type);
+	*value = object;
 	return true;
 }
 
@@ -420,7 +418,7 @@ PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObje
 	if (!named) {
 		value = call_builtin(thread, callable, arguments, given, &failed);
 		if (value || failed) {
-			drop_arguments(base, oparg + 2);
+			runtime_drop_entries(base, oparg + 2);
 			return value;
 		}
 	}

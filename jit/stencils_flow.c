@@ -272,14 +272,51 @@ void op_YIELD(PyObject *a)
 	cont1(a);
 }
 
-/* Back to the caller with an owned value; A is the frame's number of locals. */
+/* Back to the caller with an owned value, which waits on top. The frame's A locals are
+ * dropped by the stencils between, unless it is not the usual one: nobody has a frame
+ * object of it, it has no namespace, it is not the first one of its chunk of the data
+ * stack, and it is its own to drop. */
 void op_RETURN(PyObject *a)
 {
+	top = a;
 	SET_INSTRUCTION();
+	thread->cframe->current_frame = frame->previous;
+	if (UNLIKELY(frame->is_entry || frame->frame_obj || frame->f_locals ||
+		     (PyObject **)frame == thread->datastack_chunk->data)) {
+		TARGET();
+		return;
+	}
+	CONT();
+}
+
+void op_RETURN_DROP(void)
+{
+	XRELEASE(SLOT(HOLE_A));
+	CONT();
+}
+
+/* Many of them: A is their number. */
+void op_RETURN_DROP_ALL(void)
+{
+	runtime_drop_locals(frame, HOLE_ARGUMENT(HOLE_A));
+	CONT();
+}
+
+void op_RETURN_END(void)
+{
+	RELEASE((PyObject *)frame->f_func);
+	RELEASE((PyObject *)frame->f_code);
+	thread->recursion_remaining++;
+	thread->datastack_top = (PyObject **)frame;
+	cont1(top);
+}
+
+/* The other frames. */
+void op_RETURN_OTHER(void)
+{
 	frame->stacktop = (int)HOLE32(HOLE_A);
 	thread->recursion_remaining++;
-	thread->cframe->current_frame = frame->previous;
 	if (!frame->is_entry)
-		a = runtime_clear_and_pop(thread, frame, a);
-	cont1(a);
+		runtime_clear_and_pop(thread, frame);
+	cont1(top);
 }
