@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "jit/cache_builtin.h"
 #include "jit/cache_call.h"
 #include "jit/cache_shape.h"
 #include "jit/codemem.h"
@@ -153,8 +154,7 @@ static void *emit_stub(struct cache *cache, emitter *emit, const void *what)
 }
 
 /* Makes a stub and puts it first. */
-static struct cache_stub *add_stub(
-	struct cache *cache, emitter *emit, const void *what)
+static struct cache_stub *add_stub(struct cache *cache, emitter *emit, const void *what)
 {
 	struct cache_stub *stub;
 	uint64_t start = timers_now();
@@ -219,11 +219,22 @@ void cache_learn_store(struct cache *cache, PyObject *object)
 		add_stub(cache, emit_seed, &seed);
 }
 
+static void emit_builtin(
+	struct emit *emit, const void *what, const struct emit_holes *ends)
+{
+	builtin_emit(emit, what, ends);
+}
+
 void cache_learn_call(struct cache *cache, PyObject **base)
 {
 	struct call_plan plan;
+	struct builtin_plan builtin;
 	struct cache_stub *stub;
 
+	if (builtin_plan(&builtin, cache, base)) {
+		add_stub(cache, emit_builtin, &builtin);
+		return;
+	}
 	if (!call_plan(&plan, cache, base))
 		return;
 	stub = add_stub(cache, emit_call, &plan);

@@ -726,8 +726,8 @@ static void lower_return_value(struct lower *lower)
 	take_owned(lower);
 	lower_stencil(lower, STENCIL_RETURN, (struct emit_holes){.target = other});
 	if (locals > DROP_ONE_BY_ONE) {
-		lower_stencil(lower, STENCIL_RETURN_DROP_ALL,
-			(struct emit_holes){.a = locals});
+		lower_stencil(
+			lower, STENCIL_RETURN_DROP_ALL, (struct emit_holes){.a = locals});
 	} else {
 		for (uint32_t i = 0; i < locals; i++)
 			lower_stencil(lower, STENCIL_RETURN_DROP,

@@ -71,6 +71,13 @@ PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObje
 /* Drops the entries of a call, its arguments included. */
 void runtime_drop_entries(PyObject **base, uint32_t count);
 
+/* What common builtins do; owned, or NULL. runtime_append() takes the reference. */
+PyObject *runtime_vectorcall(
+	PyObject *callable, PyObject **arguments, size_t given, PyObject *names);
+PyObject *runtime_length(PyObject *object);
+PyObject *runtime_is_instance(PyObject *object, PyObject *type);
+PyObject *runtime_append(PyListObject *list, PyObject *value);
+
 /* What object.__new__() makes. */
 PyObject *runtime_new_instance(PyTypeObject *type);
 /* __init__() has raised (`result` is NULL) or has returned something: drops all three, and

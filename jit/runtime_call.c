@@ -221,6 +221,31 @@ static PyObject *call_vector(PyThreadState *thread, PyObject *callable, PyObject
 	return value;
 }
 
+PyObject *runtime_vectorcall(
+	PyObject *callable, PyObject **arguments, size_t given, PyObject *names)
+{
+	return PyObject_Vectorcall(callable, arguments, given, names);
+}
+
+PyObject *runtime_length(PyObject *object)
+{
+	Py_ssize_t length = PyObject_Length(object);
+
+	return length < 0 ? NULL : runtime_new_int(length);
+}
+
+PyObject *runtime_is_instance(PyObject *object, PyObject *type)
+{
+	int yes = PyObject_IsInstance(object, type);
+
+	return yes < 0 ? NULL : Py_NewRef(yes ? Py_True : Py_False);
+}
+
+PyObject *runtime_append(PyListObject *list, PyObject *value)
+{
+	return _PyList_AppendTakeRefListResize(list, value) ? NULL : Py_NewRef(Py_None);
+}
+
 /* What CPython's specialized calls do in line: NULL, and the stack as it was, where it is
  * none of them; *failed where it raised. */
 static PyObject *call_builtin(PyThreadState *thread, PyObject *callable,
@@ -228,16 +253,12 @@ static PyObject *call_builtin(PyThreadState *thread, PyObject *callable,
 {
 	struct callable_cache *known = &thread->interp->callable_cache;
 	PyObject *result = NULL;
-	Py_ssize_t length;
-	int yes;
 
 	*failed = false;
 	if (callable == known->len && given == 1) {
-		length = PyObject_Length(arguments[0]);
-		result = length < 0 ? NULL : PyLong_FromSsize_t(length);
+		result = runtime_length(arguments[0]);
 	} else if (callable == known->isinstance && given == 2) {
-		yes = PyObject_IsInstance(arguments[0], arguments[1]);
-		result = yes < 0 ? NULL : Py_NewRef(yes ? Py_True : Py_False);
+		result = runtime_is_instance(arguments[0], arguments[1]);
 	} else if (callable == known->list_append && given == 2 &&
 		   PyList_Check(arguments[0])) {
 		result = PyList_Append(arguments[0], arguments[1]) ? NULL
