@@ -16,7 +16,7 @@ static const uint8_t prologue_start[] = {
 	0x48, 0x89, 0xe5, /* mov %rsp, %rbp */
 };
 static const uint8_t prologue_resume[] = {
-	0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0, /* jmp *%rax */
+	0x55, 0x48, 0x89, 0xe5, 0xff, 0xe7, /* jmp *%rdi */
 };
 
 static int count_caches(const struct ir *ir)
@@ -29,6 +29,8 @@ static int count_caches(const struct ir *ir)
 		case LOAD_ATTR:
 		case LOAD_METHOD:
 		case STORE_ATTR:
+		case FOR_ITER:
+		case SEND:
 		case CALL: count++; break;
 		default: break;
 		}

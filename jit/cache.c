@@ -6,6 +6,7 @@
 
 #include "jit/cache_builtin.h"
 #include "jit/cache_call.h"
+#include "jit/cache_iterate.h"
 #include "jit/cache_shape.h"
 #include "jit/codemem.h"
 #include "jit/compiled.h"
@@ -19,6 +20,8 @@ void cache_commit(struct cache *cache, const struct emit *emit)
 	cache->next = emit_address(emit, cache->next_label);
 	cache->miss = emit_address(emit, cache->miss_label);
 	cache->error = emit_address(emit, cache->error_label);
+	if (cache->target_label)
+		cache->target = emit_address(emit, cache->target_label);
 }
 
 static const char *kind_name(const struct cache *cache)
@@ -29,6 +32,8 @@ static const char *kind_name(const struct cache *cache)
 		[CACHE_METHOD] = "method",
 		[CACHE_STORE] = "store",
 		[CACHE_CALL] = "call",
+		[CACHE_ITERATE] = "iteration",
+		[CACHE_SEND] = "send",
 	};
 
 	return names[cache->kind];
@@ -149,6 +154,8 @@ static void *emit_stub(struct cache *cache, emitter *emit, const void *what)
 	ends.exit = emit_label_at(&stub_emit, behind);
 	ends.cont = emit_label_at(&stub_emit, cache->next);
 	ends.error = emit_label_at(&stub_emit, cache->error);
+	if (cache->target)
+		ends.target = emit_label_at(&stub_emit, cache->target);
 	emit(&stub_emit, what, &ends);
 	return emit_commit(&stub_emit);
 }
@@ -219,6 +226,15 @@ void cache_learn_store(struct cache *cache, PyObject *object)
 		add_stub(cache, emit_seed, &seed);
 }
 
+static void link_caller(struct cache_stub *stub, struct compiled *callee)
+{
+	stub->callee = callee;
+	stub->next_caller = callee->callers;
+	if (stub->next_caller)
+		stub->next_caller->previous_caller = stub;
+	callee->callers = stub;
+}
+
 static void emit_builtin(
 	struct emit *emit, const void *what, const struct emit_holes *ends)
 {
@@ -238,13 +254,26 @@ void cache_learn_call(struct cache *cache, PyObject **base)
 	if (!call_plan(&plan, cache, base))
 		return;
 	stub = add_stub(cache, emit_call, &plan);
-	if (!stub)
+	if (stub)
+		link_caller(stub, plan.callee);
+}
+
+static void emit_iterate(
+	struct emit *emit, const void *what, const struct emit_holes *ends)
+{
+	iterate_emit(emit, what, ends);
+}
+
+void cache_learn_iterate(struct cache *cache, PyObject *iterator)
+{
+	struct iterate_plan plan;
+	struct cache_stub *stub;
+
+	if (!iterate_plan(&plan, cache, iterator))
 		return;
-	stub->callee = plan.callee;
-	stub->next_caller = plan.callee->callers;
-	if (stub->next_caller)
-		stub->next_caller->previous_caller = stub;
-	plan.callee->callers = stub;
+	stub = add_stub(cache, emit_iterate, &plan);
+	if (stub && plan.callee)
+		link_caller(stub, plan.callee);
 }
 
 static void unlink_caller(struct cache_stub *stub)

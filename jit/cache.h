@@ -21,6 +21,8 @@ enum cache_kind {
 	CACHE_METHOD,
 	CACHE_STORE,
 	CACHE_CALL,
+	CACHE_ITERATE,
+	CACHE_SEND,
 };
 
 enum cache_state {
@@ -55,7 +57,7 @@ struct cache {
 	uint8_t retries;
 	uint16_t misses;   /* since it was last looked at */
 	uint16_t patience; /* misses until it is again */
-	uint32_t oparg;	   /* of a call */
+	uint32_t oparg;	   /* of a call; of SEND: the slot of what is sent */
 	uint32_t
 		slot; /* offset from the frame of the result's or the call's first slot */
 	uint32_t index; /* code unit of the instruction */
@@ -63,8 +65,8 @@ struct cache {
 	struct compiled *owner;
 	struct patchpoint jump;
 	/* Labels until the code is committed, then addresses. */
-	int next_label, miss_label, error_label;
-	void *next, *miss, *error;
+	int next_label, miss_label, error_label, target_label;
+	void *next, *miss, *error, *target; /* the last one: where it jumps, or none */
 	struct cache_stub *stubs; /* all, old ones included */
 };
 
@@ -88,6 +90,8 @@ void cache_learn_method(struct cache *cache, PyObject *object);
 void cache_learn_store(struct cache *cache, PyObject *object);
 /* `base` holds the entries of the call, as for runtime_call(). */
 void cache_learn_call(struct cache *cache, PyObject **base);
+/* What a loop goes over, or what is sent to. */
+void cache_learn_iterate(struct cache *cache, PyObject *iterator);
 
 /* Whether a miss is worth looking at: the second one is, and then fewer and fewer, so that
  * what no stub is made for costs little. */

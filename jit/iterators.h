@@ -20,6 +20,13 @@ struct list_iterator {
 	PyListObject *list; /* NULL: at its end */
 };
 
+/* Of a tuple (Objects/tupleobject.c). */
+struct tuple_iterator {
+	PyObject ob_base;
+	Py_ssize_t index;
+	PyTupleObject *tuple; /* NULL: at its end */
+};
+
 /* The head of a property (Objects/descrobject.c). */
 struct property {
 	PyObject ob_base;

@@ -189,18 +189,13 @@ static void lower_swap(struct lower *lower)
 }
 
 /* A cache's place: what is compiled in line from the interpreter's cache, or a jump to the
- * stubs; and behind the code, the jump to the stubs and the miss. The arguments are
- * loaded; `miss` has holes of its own. */
-static struct cache *cache_place(struct lower *lower, enum cache_kind kind,
-	PyObject *name, uint32_t owned, uint32_t slot, enum stencils miss)
+ * newest stub. */
+static struct cache *cache_begin(struct lower *lower, enum cache_kind kind, PyObject *name,
+	uint32_t owned, uint32_t slot)
 {
 	const struct ir_op *op = lower_op(lower);
 	struct compiled *compiled = lower->compiled;
-	uint32_t number = compiled->cache_count++;
-	struct cache *cache = &compiled->caches[number];
-	struct cache_seed seed;
-	int chain = emit_label(lower->emit);
-	bool in_line;
+	struct cache *cache = &compiled->caches[compiled->cache_count++];
 
 	*cache = (struct cache){
 		.kind = (uint8_t)kind,
@@ -215,7 +210,35 @@ static struct cache *cache_place(struct lower *lower, enum cache_kind kind,
 		.miss_label = emit_label(lower->emit),
 		.error_label = lower_error(lower),
 	};
-	in_line = cache_seed(lower->ir->code, cache, op->adaptive, &seed);
+	return cache;
+}
+
+/* The miss code of a cache: a C function does the work. */
+static void cache_miss(struct lower *lower, const struct cache *cache, enum stencils miss)
+{
+	struct emit_holes holes = {.a = (uintptr_t)cache,
+		.b = cache->slot,
+		.error = cache->error_label,
+		.cont = cache->next_label,
+		.target = cache->target_label};
+
+	if (cache->kind >= CACHE_CALL) {
+		holes.a = cache->slot;
+		holes.b = (uintptr_t)cache;
+		holes.c = cache->oparg + sizeof(PyObject *);
+	}
+	emit_bind(lower->emit, cache->miss_label);
+	lower_stencil(lower, miss, holes);
+}
+
+static void cache_end(struct lower *lower, struct cache *cache, enum stencils miss)
+{
+	const struct ir_op *op = lower_op(lower);
+	uint32_t number = (uint32_t)(cache - lower->compiled->caches);
+	struct cache_seed seed;
+	int chain = emit_label(lower->emit);
+	bool in_line = cache_seed(lower->ir->code, cache, op->adaptive, &seed);
+
 	if (in_line) {
 		seed.holes.exit = chain;
 		seed.holes.error = cache->error_label;
@@ -232,16 +255,14 @@ static struct cache *cache_place(struct lower *lower, enum cache_kind kind,
 		emit_bind(lower->emit, cache->next_label);
 		emit_cold(lower->emit, true);
 	}
-	emit_bind(lower->emit, cache->miss_label);
-	lower_stencil(lower, miss,
-		(struct emit_holes){
-			.a = kind == CACHE_CALL ? slot : (uintptr_t)cache,
-			.b = kind == CACHE_CALL ? (uintptr_t)cache : slot,
-			.error = cache->error_label,
-			.cont = cache->next_label,
-		});
+	cache_miss(lower, cache, miss);
 	emit_cold(lower->emit, false);
-	return cache;
+}
+
+static void cache_place(struct lower *lower, enum cache_kind kind, PyObject *name,
+	uint32_t owned, uint32_t slot, enum stencils miss)
+{
+	cache_end(lower, cache_begin(lower, kind, name, owned, slot), miss);
 }
 
 static void lower_load_global(struct lower *lower)
@@ -681,19 +702,35 @@ static void lower_jump(struct lower *lower)
 static void lower_for_iter(struct lower *lower)
 {
 	const struct ir_op *op = lower_op(lower);
+	uint32_t slot;
+	int end = emit_label(lower->emit);
+	struct cache *cache;
 
 	lower_flush(lower, 0);
-	lower_stencil(lower, STENCIL_FOR_ITER_ANY,
-		(struct emit_holes){.a = lower_slot_at(lower, lower->depth - 1),
-			.error = lower_error(lower),
+	slot = lower_slot_at(lower, lower->depth - 1);
+	cache = cache_begin(lower, CACHE_ITERATE, NULL, 0, slot);
+	cache->target_label = end;
+	cache_end(lower, cache, STENCIL_ITERATE_MISS);
+	emit_cold(lower->emit, true);
+	emit_bind(lower->emit, end);
+	lower_stencil(lower, STENCIL_ITERATE_END,
+		(struct emit_holes){.a = slot,
+			.error = cache->error_label,
 			.target = lower_label(lower, op->target)});
+	emit_cold(lower->emit, false);
 	lower_push_top(lower);
 }
 
 static void lower_send(struct lower *lower)
 {
-	generic(lower, STENCIL_GENERIC_JUMP, runtime_find(SEND),
-		lower_label(lower, lower_op(lower)->target));
+	struct cache *cache;
+
+	lower_flush(lower, 0);
+	cache = cache_begin(
+		lower, CACHE_SEND, NULL, 0, lower_slot_at(lower, lower->depth - 2));
+	cache->oparg = lower_slot_at(lower, lower->depth - 1);
+	cache->target_label = lower_label(lower, lower_op(lower)->target);
+	cache_end(lower, cache, STENCIL_SEND_MISS);
 }
 
 /* `mov %rdi, %rax; leave; ret` */

@@ -2,9 +2,11 @@
  * Objects/genobject.c and the trip through the evaluation hook in one. */
 #include "jit/runtime_generator.h"
 
+#include "jit/cache.h"
 #include "jit/enter.h"
 #include "jit/hook.h"
 #include "jit/jit.h"
+#include "jit/runtime_stack.h"
 #include "jit/table.h"
 
 /* Where a suspended generator goes on, or NULL where that is not for native code. */
@@ -40,6 +42,28 @@ static void stop_iteration_raised(PyGenObject *generator)
 			PyCoro_CheckExact(generator) ? "coroutine" : "generator");
 }
 
+void runtime_generator_over(PyGenObject *generator, PyObject *result, bool drop)
+{
+	if (!result)
+		stop_iteration_raised(generator);
+	finish(generator, (_PyInterpreterFrame *)generator->gi_iframe);
+	if (result && drop)
+		Py_DECREF(result);
+}
+
+int runtime_generator_sent(PyObject **at, PyObject *result, PyObject *value)
+{
+	PyObject *generator = *at;
+
+	runtime_generator_over((PyGenObject *)generator, result, false);
+	Py_DECREF(value);
+	if (!result)
+		return -1;
+	*at = result;
+	Py_DECREF(generator);
+	return 0;
+}
+
 static PySendResult resume(PyThreadState *thread, PyGenObject *generator, PyObject *value,
 	const struct compiled *compiled, void *address, PyObject **result)
 {
@@ -60,9 +84,7 @@ static PySendResult resume(PyThreadState *thread, PyGenObject *generator, PyObje
 	frame->previous = NULL;
 	if (*result && generator->gi_frame_state == FRAME_SUSPENDED)
 		return PYGEN_NEXT;
-	if (!*result)
-		stop_iteration_raised(generator);
-	finish(generator, frame);
+	runtime_generator_over(generator, *result, false);
 	return *result ? PYGEN_RETURN : PYGEN_ERROR;
 }
 
@@ -84,11 +106,14 @@ bool runtime_generator_send(PyThreadState *thread, PyObject *receiver, PyObject 
 	return true;
 }
 
-PyObject *runtime_generator_next(PyThreadState *thread, PyObject *iterator)
+PyObject *runtime_iterate_miss(
+	PyThreadState *thread, PyObject *iterator, struct cache *cache)
 {
 	PyObject *result;
 	PySendResult status;
 
+	if (cache_learns(cache))
+		cache_learn_iterate(cache, iterator);
 	if (!runtime_generator_send(thread, iterator, Py_None, &result, &status))
 		return Py_TYPE(iterator)->tp_iternext(iterator);
 	if (status != PYGEN_RETURN)
@@ -97,4 +122,12 @@ PyObject *runtime_generator_next(PyThreadState *thread, PyObject *iterator)
 	 * nothing of. */
 	Py_DECREF(result);
 	return NULL;
+}
+
+int runtime_send_miss(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **sp,
+	struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_iterate(cache, sp[-2]);
+	return runtime_send(thread, frame, sp, 0);
 }

@@ -9,7 +9,21 @@
 bool runtime_generator_send(PyThreadState *thread, PyObject *receiver, PyObject *value,
 	PyObject **result, PySendResult *status);
 
-/* The next value of any iterator for a loop; NULL at its end or with an exception. */
-PyObject *runtime_generator_next(PyThreadState *thread, PyObject *iterator);
+/* A generator or coroutine has run to its end: `result` is what it returned, owned, or NULL
+ * where it has raised. Drops the result where that is nobody's. */
+void runtime_generator_over(PyGenObject *generator, PyObject *result, bool drop);
+
+/* The same for SEND: the stack entry of the generator becomes the result, `value` is
+ * dropped. 0 or -1. */
+int runtime_generator_sent(PyObject **at, PyObject *result, PyObject *value);
+
+struct cache;
+
+/* Misses: the next value of any iterator for a loop; NULL at its end or with an exception.
+ * SEND, as runtime_send(). */
+PyObject *runtime_iterate_miss(
+	PyThreadState *thread, PyObject *iterator, struct cache *cache);
+int runtime_send_miss(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **sp,
+	struct cache *cache);
 
 #endif

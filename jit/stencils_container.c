@@ -2,9 +2,6 @@
  * to C functions. Mask A is which operands are owned. */
 #include "jit/stencils.h"
 
-#include "jit/iterators.h"
-#include "jit/runtime_generator.h"
-
 #define OWNS(bit) (HOLE32(HOLE_A) & (bit))
 
 static inline __attribute__((always_inline)) bool is_index(PyObject *object)
@@ -82,54 +79,6 @@ void op_STORE_SUBSCRIPT_ANY(PyObject *a, PyObject *b, PyObject *value)
 		return;
 	}
 	CONT();
-}
-
-/* The next value of the iterator in slot A goes on top; at the end the loop is left. */
-void op_FOR_ITER_ANY(void)
-{
-	PyObject *iterator = SLOT(HOLE_A);
-	PyObject *next;
-
-	if (iterator->ob_type == &PyRangeIter_Type) {
-		struct range_iterator *range = (struct range_iterator *)iterator;
-
-		if (UNLIKELY(range->index >= range->length))
-			goto end;
-		top = runtime_new_int(range->start + range->index++ * range->step);
-		if (UNLIKELY(!top)) {
-			ERROR();
-			return;
-		}
-		CONT();
-		return;
-	}
-	if (iterator->ob_type == &PyListIter_Type) {
-		struct list_iterator *own = (struct list_iterator *)iterator;
-
-		if (LIKELY(own->list && own->index < PyList_GET_SIZE(own->list))) {
-			next = PyList_GET_ITEM(own->list, own->index++);
-			next->ob_refcnt++;
-			top = next;
-			CONT();
-			return;
-		}
-	}
-	SET_INSTRUCTION();
-	next = iterator->ob_type == &PyGen_Type
-		       ? runtime_generator_next(thread, iterator)
-		       : Py_TYPE(iterator)->tp_iternext(iterator);
-	if (LIKELY(next != NULL)) {
-		top = next;
-		CONT();
-		return;
-	}
-end:
-	SET_INSTRUCTION();
-	if (runtime_iterator_end(thread, frame, SLOT(HOLE_A)) < 0) {
-		ERROR();
-		return;
-	}
-	TARGET();
 }
 
 /* Unpacks into C slots from A on, the first value highest; B is whether `a` is owned. */
