@@ -52,6 +52,7 @@ static void choose(struct writer *writer, const struct options *options)
 	} else if (!options->table_only && !options->json) {
 		writer->chosen = select_sampled(profile, 1, &writer->chosen_count);
 	}
+	profile_sort(writer->chosen, writer->chosen_count);
 }
 
 /* With a file to write nothing else is shown unless asked for. */

@@ -233,3 +233,10 @@ int attr_id_offset(const struct attr *attr)
 			offset += 8;
 	return offset;
 }
+
+int attr_time_offset(const struct attr *attr)
+{
+	uint64_t before = attr->sample_type & (ATTR_IDENTIFIER | ATTR_IP | ATTR_TID);
+
+	return attr->sample_type & ATTR_TIME ? 8 * __builtin_popcountll(before) : -1;
+}

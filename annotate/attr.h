@@ -70,8 +70,8 @@ bool attr_read_next(const struct attr *attr, struct attr_sample_data *sample,
  */
 uint64_t attr_trailing_time(const struct attr *attr, struct bytes body);
 
-/* Bytes from the start of a sample's body to its id and its time; -1: it has none. And
- * the trailing id of other records, bytes back from the end. */
+/* Bytes from the start of a sample's body to its id and its time; -1: it has none. */
 int attr_id_offset(const struct attr *attr);
+int attr_time_offset(const struct attr *attr);
 
 #endif

@@ -229,9 +229,11 @@ static void write_listing(struct diff *diff, const struct pair *pair)
 	fprintf(out, "\n%s: %.2f%% -> %.2f%%\n\n", pair->name, share(diff, pair, 0),
 		share(diff, pair, 1));
 	for (int side = 0; side < 2; side++)
-		if (pair->functions[side])
+		if (pair->functions[side]) {
+			profile_sort(&pair->functions[side], 1);
 			listing_build(lister, &listings[side], pair->functions[side],
 				LISTING_EVERY_EPOCH);
+		}
 	struct listing *a = &listings[0], *b = &listings[1];
 	if (pair->functions[0] == pair->functions[1]) {
 		for (size_t i = 0; i < b->count; i++)

@@ -187,29 +187,65 @@ static bool is_marker(const char *name)
 	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
 }
 
-static bool to_symbol(struct elffile *file, const GElf_Sym *from, const char *name,
-	struct symbol *symbol)
+/* All but the name: most files have more symbols than samples, and names are far away. */
+static bool to_symbol(struct elffile *file, const GElf_Sym *from, struct symbol *symbol)
 {
 	unsigned type = GELF_ST_TYPE(from->st_info), bind = GELF_ST_BIND(from->st_info);
 
-	if (!name || !name[0] || from->st_shndx == SHN_UNDEF ||
-		from->st_shndx == SHN_ABS || is_marker(name))
+	if (!from->st_name || from->st_shndx == SHN_UNDEF || from->st_shndx == SHN_ABS)
+		return false;
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT &&
+		type != STT_NOTYPE)
 		return false;
 	*symbol = (struct symbol){
-		from->st_value, from->st_size, name, SYMBOLS_LOCAL, false, NULL};
+		from->st_value, from->st_size, NULL, SYMBOLS_LOCAL, false, NULL};
 	if (symbol->address + symbol->size < symbol->address)
 		return false;
 	if (bind == STB_GLOBAL)
 		symbol->rank = SYMBOLS_GLOBAL;
 	else if (bind == STB_WEAK)
 		symbol->rank = SYMBOLS_WEAK;
-	if (type == STT_OBJECT)
-		symbol->data = true;
-	else if (type == STT_NOTYPE && in_code(file, from->st_shndx))
-		symbol->rank = SYMBOLS_LABEL;
-	else if (type != STT_FUNC && type != STT_GNU_IFUNC)
-		return false;
-	return true;
+	symbol->data = type == STT_OBJECT;
+	if (type != STT_NOTYPE)
+		return true;
+	symbol->rank = SYMBOLS_LABEL;
+	return in_code(file, from->st_shndx);
+}
+
+/* A string table whose last string ends needs no check of each: its bytes, else NULL. */
+static const char *whole_strings(struct elffile *file, size_t index, size_t *size)
+{
+	Elf_Scn *section = elf_getscn(file->elf, index);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+	if (!data || !data->d_buf || !data->d_size ||
+		((const char *)data->d_buf)[data->d_size - 1])
+		return NULL;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+static void read_symbols(struct elffile *file, Elf_Data *data, size_t count,
+	size_t names_index, struct symbols *symbols)
+{
+	size_t names_size = 0;
+	const char *names = whole_strings(file, names_index, &names_size);
+
+	symbols_reserve(symbols, count);
+	for (size_t i = 0; i < count; i++) {
+		GElf_Sym from;
+		struct symbol symbol;
+		if (!gelf_getsym(data, (int)i, &from))
+			break;
+		if (!to_symbol(file, &from, &symbol))
+			continue;
+		symbol.name = !names ? elf_strptr(file->elf, names_index, from.st_name)
+			      : from.st_name < names_size ? names + from.st_name
+							  : NULL;
+		if (symbol.name &&
+			(symbol.rank >= SYMBOLS_WEAK || !is_marker(symbol.name)))
+			symbols_add(symbols, symbol);
+	}
 }
 
 static bool read_table(struct elffile *file, unsigned kind, struct symbols *symbols)
@@ -224,18 +260,7 @@ static bool read_table(struct elffile *file, unsigned kind, struct symbols *symb
 			continue;
 		Elf_Data *data = elf_getdata(section, NULL);
 		size_t count = data ? data->d_size / header.sh_entsize : 0;
-		for (size_t i = 0; i < count; i++) {
-			GElf_Sym from;
-			struct symbol symbol;
-			if (!gelf_getsym(data, (int)i, &from))
-				break;
-			if (from.st_shndx == SHN_UNDEF)
-				continue;
-			const char *name =
-				elf_strptr(file->elf, header.sh_link, from.st_name);
-			if (to_symbol(file, &from, name, &symbol))
-				symbols_add(symbols, symbol);
-		}
+		read_symbols(file, data, count, header.sh_link, symbols);
 		found |= count > 1;
 	}
 	return found;

@@ -12,6 +12,7 @@
 
 enum {
 	FIRST_READ = 1 << 16,
+	PAGE = 4096, /* at least */
 };
 
 static int read_all(struct file *file, int fd)
@@ -78,4 +79,11 @@ void file_close(struct file *file)
 	else
 		free((void *)file->data);
 	*file = (struct file){0};
+}
+
+void file_forget(const struct file *file, uint64_t offset, uint64_t size)
+{
+	if (file->mapped && offset % PAGE == 0 && offset <= file->size &&
+		size <= file->size - offset)
+		(void)madvise((void *)(file->data + offset), size, MADV_DONTNEED);
 }

@@ -18,4 +18,7 @@ struct file {
 int file_open(struct file *file, const char *path);
 void file_close(struct file *file);
 
+/* Lets the pages of a part go; they are read again when they are touched. */
+void file_forget(const struct file *file, uint64_t offset, uint64_t size);
+
 #endif

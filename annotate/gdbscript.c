@@ -47,7 +47,8 @@ static size_t gather(const struct profile *profile, struct place_count *list)
 void gdbscript_write(struct writer *writer)
 {
 	const struct profile *profile = writer->profile;
-	struct place_count *list = calloc(profile->hit_count + 1, sizeof(*list));
+	profile_sort(profile->functions, profile->function_count);
+	struct place_count *list = calloc(profile->hits.count + 1, sizeof(*list));
 	size_t count = list ? gather(profile, list) : 0;
 	size_t limit = writer->top_given ? writer->top : BREAKPOINTS;
 

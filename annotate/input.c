@@ -259,29 +259,6 @@ static void add_code(struct input *input, struct process *process,
 	input->sets[input->set_count++] = set;
 }
 
-static void note_sample_times(struct input *input)
-{
-	struct perfdata_record record;
-
-	input->first_sample = UINT64_MAX;
-	perfdata_rewind(&input->data);
-	while (perfdata_next(&input->data, &record)) {
-		if (record.type != PERFDATA_SAMPLE)
-			continue;
-		uint64_t type = record.attr->sample_type;
-		if (!(type & ATTR_TIME))
-			continue;
-		bytes_skip(&record.body,
-			(uint64_t)(8 * (!!(type & ATTR_IDENTIFIER) + !!(type & ATTR_IP) +
-					       !!(type & ATTR_TID))));
-		uint64_t time = bytes_u64(&record.body);
-		if (time < input->first_sample)
-			input->first_sample = time;
-		if (time > input->last_sample)
-			input->last_sample = time;
-	}
-}
-
 static void keep_build_ids(struct input *input, const struct run_pairs *pairs)
 {
 	input->build_ids = xcalloc(pairs->count, sizeof(*input->build_ids));
@@ -396,7 +373,8 @@ int input_open(struct input *input, const char *path, const struct input_options
 		return -1;
 	}
 	machine_read(&input->machine, &input->data);
-	note_sample_times(input);
+	input->first_sample = input->data.first_sample;
+	input->last_sample = input->data.last_sample;
 	if (input->data.cut) {
 		warnings_add(warnings, "'%s': %s; what stands before it is shown",
 			input->data_path, input->data.fault.text);

@@ -299,13 +299,10 @@ void machine_read(struct machine *machine, struct perfdata *data)
 	struct perfdata_record record;
 	struct change *changes = NULL;
 	size_t count = 0, room = 0;
-	uint64_t order = 0;
 
 	for (size_t i = 0; i < data->attr_count; i++)
 		machine->untimed |= !(data->attrs[i].sample_type & ATTR_TIME);
-	perfdata_rewind(data);
-	while (perfdata_next(data, &record)) {
-		order++;
+	for (size_t i = 0; perfdata_other(data, i, &record); i++) {
 		if (!changes_machine(record.type))
 			continue;
 		if (count == room) {
@@ -313,9 +310,9 @@ void machine_read(struct machine *machine, struct perfdata *data)
 			changes = xreallocarray(changes, room, sizeof(*changes));
 		}
 		struct change *change = &changes[count++];
-		*change = (struct change){.offset = order, .record = record};
+		*change = (struct change){.offset = record.order, .record = record};
 		if (machine->untimed)
-			change->time = order;
+			change->time = record.order;
 		else if (record.attr)
 			change->time = attr_trailing_time(record.attr, record.body);
 	}

@@ -25,6 +25,8 @@ enum {
 	COMPRESSED = 81,
 	COMPRESSED2 = 83,
 
+	WINDOW = 1 << 22, /* bytes of the file that are given back at once */
+
 	EVENT_UPDATE_NAME = 2,
 	FEATURE_HOSTNAME = 3,
 };
@@ -54,6 +56,7 @@ static void add_ids(struct perfdata *data, struct bytes bytes, uint32_t event)
 {
 	size_t count = bytes_left(&bytes) / 8;
 
+	data->ids_sorted = false;
 	data->ids = xreallocarray(data->ids, data->id_count + count, sizeof(*data->ids));
 	for (size_t i = 0; i < count; i++) {
 		data->ids[data->id_count++] =
@@ -256,38 +259,86 @@ static void read_description(struct perfdata *data, struct perfdata_record *reco
 	}
 }
 
-/* One pass before any other: what describes the recording, and what is compressed. */
+static void note_sample(struct perfdata *data, const struct perfdata_record *record)
+{
+	int offset = attr_time_offset(record->attr);
+	struct bytes body = record->body;
+
+	if (offset < 0)
+		return;
+	bytes_skip(&body, (uint64_t)offset);
+	uint64_t time = bytes_u64(&body);
+	if (time < data->first_sample)
+		data->first_sample = time;
+	if (time > data->last_sample)
+		data->last_sample = time;
+}
+
+/* Samples are most of a recording: everything else is found again by its place. */
+static void note_other(struct perfdata *data, const struct perfdata_record *record)
+{
+	if (data->other_count == data->other_room) {
+		data->other_room = data->other_room ? data->other_room * 2 : 256;
+		data->others = xreallocarray(
+			data->others, data->other_room, sizeof(*data->others));
+	}
+	data->others[data->other_count++] = (struct perfdata_mark){
+		record->offset - (data->in_unpacked ? 0 : data->data_offset),
+		record->order, data->in_unpacked};
+}
+
+static void unpack_record(struct perfdata *data, struct unpack **unpack,
+	const struct perfdata_record *record)
+{
+	struct bytes body = record->body;
+
+	if (record->type == COMPRESSED2)
+		body = bytes_part(&body, bytes_u64(&body));
+	data->compressed = true;
+	if (!*unpack)
+		*unpack = unpack_new();
+	if (body.failed || unpack_add(*unpack, body.at, bytes_left(&body)) < 0)
+		mark_cut(data, "compressed records are damaged", record->offset);
+}
+
+/* One pass before any other: what describes the recording, and what is compressed. What that
+ * holds follows as soon as perfdata_next() comes to the end of the file's own. */
 static int read_ahead(struct perfdata *data, struct fault *fault)
 {
 	struct perfdata_record record;
 	struct unpack *unpack = NULL;
-	int result = 0;
+	bool damaged = false;
 
+	data->first_sample = UINT64_MAX;
 	perfdata_rewind(data);
-	while (result == 0 && perfdata_next(data, &record)) {
-		struct bytes body = record.body;
-		if (record.type == COMPRESSED2)
-			body = bytes_part(&body, bytes_u64(&body));
-		if (record.type != COMPRESSED && record.type != COMPRESSED2) {
-			read_description(data, &record);
+	for (;;) {
+		if (!perfdata_next(data, &record)) {
+			if (!unpack)
+				break;
+			data->unpacked = unpack_free(unpack, &data->unpacked_size);
+			unpack = NULL;
 			continue;
 		}
-		data->compressed = true;
-		if (!unpack)
-			unpack = unpack_new();
-		if (body.failed || unpack_add(unpack, body.at, bytes_left(&body)) < 0) {
-			mark_cut(data, "compressed records are damaged", record.offset);
-			break;
+		if (record.type == PERFDATA_SAMPLE) {
+			if (record.attr)
+				note_sample(data, &record);
+			continue;
+		}
+		note_other(data, &record);
+		if (record.type != COMPRESSED && record.type != COMPRESSED2) {
+			read_description(data, &record);
+		} else if (!damaged && !data->in_unpacked) {
+			bool cut = data->cut;
+			unpack_record(data, &unpack, &record);
+			damaged = data->cut && !cut;
 		}
 	}
-	if (unpack)
-		data->unpacked = unpack_free(unpack, &data->unpacked_size);
-	if (result == 0 && data->attr_count == 0)
-		result = fault_set(fault,
+	if (data->attr_count == 0)
+		return fault_set(fault,
 			"the file is cut: it ends at byte %zu before any "
 			"event is described",
 			data->file.size);
-	return result;
+	return 0;
 }
 
 int perfdata_open(
@@ -309,7 +360,6 @@ int perfdata_open(
 	for (size_t i = 0; i < data->attr_count; i++)
 		if (!data->attrs[i].name)
 			data->attrs[i].name = attr_default_name(&data->attrs[i]);
-	qsort(data->ids, data->id_count, sizeof(*data->ids), compare_ids);
 	if (cut)
 		mark_cut(data, "the profile is cut: its end is missing", data->file.size);
 	perfdata_rewind(data);
@@ -325,13 +375,14 @@ void perfdata_close(struct perfdata *data)
 	free(data->build_ids);
 	free(data->command);
 	free(data->unpacked);
+	free(data->others);
 	file_close(&data->file);
 	*data = (struct perfdata){0};
 }
 
 void perfdata_rewind(struct perfdata *data)
 {
-	data->position = 0;
+	data->position = data->order = data->passed = 0;
 	data->in_unpacked = false;
 }
 
@@ -339,6 +390,9 @@ struct perfdata_id *perfdata_find_id(struct perfdata *data, uint64_t id)
 {
 	struct perfdata_id key = {.id = id};
 
+	if (!data->ids_sorted && data->id_count)
+		qsort(data->ids, data->id_count, sizeof(*data->ids), compare_ids);
+	data->ids_sorted = true;
 	return !data->id_count ? NULL
 			       : bsearch(&key, data->ids, data->id_count,
 					 sizeof(*data->ids), compare_ids);
@@ -391,8 +445,22 @@ static uint64_t payload(const struct perfdata_record *record)
 	return 0;
 }
 
+/* A recording is read from front to back: what was passed need not stay in memory. The
+ * little that is borrowed from it comes back by itself. */
+static void give_back(struct perfdata *data)
+{
+	uint64_t at = data->data_offset + data->position;
+
+	if (data->in_unpacked || at < data->passed + WINDOW)
+		return;
+	uint64_t end = at & ~(uint64_t)(WINDOW - 1);
+	file_forget(&data->file, data->passed, end - data->passed);
+	data->passed = end;
+}
+
 int perfdata_next(struct perfdata *data, struct perfdata_record *record)
 {
+	give_back(data);
 	for (;;) {
 		const uint8_t *start = data->in_unpacked
 					       ? data->unpacked
@@ -432,7 +500,20 @@ int perfdata_next(struct perfdata *data, struct perfdata_record *record)
 			continue;
 		}
 		data->position += more;
+		record->order = ++data->order;
 		find_attr(data, record);
 		return 1;
 	}
+}
+
+int perfdata_other(struct perfdata *data, size_t index, struct perfdata_record *record)
+{
+	if (index >= data->other_count)
+		return 0;
+	const struct perfdata_mark *mark = &data->others[index];
+	data->position = mark->position;
+	data->order = mark->order - 1;
+	data->in_unpacked = mark->in_unpacked;
+	data->passed = UINT64_MAX - WINDOW;
+	return perfdata_next(data, record);
 }

@@ -50,6 +50,12 @@ struct perfdata_record {
 	const struct attr
 		*attr;	/* whose layout the record has; NULL for perf's own records */
 	uint32_t event; /* of `attr`, index into attrs */
+	uint64_t order; /* 1…, among all records */
+};
+
+struct perfdata_mark { /* where a record stands */
+	uint64_t position, order;
+	bool in_unpacked;
 };
 
 /* An entry of the build-id table. */
@@ -87,9 +93,14 @@ struct perfdata {
 	uint8_t *unpacked; /* records that were compressed */
 	size_t unpacked_size;
 
+	uint64_t first_sample, last_sample; /* ns; UINT64_MAX and 0 without stamps */
+	struct perfdata_mark *others;	    /* records that are no samples, in order */
+	size_t other_count, other_room;
+
 	/* Where perfdata_next() is. */
-	uint64_t position;
-	bool in_unpacked;
+	uint64_t position, order;
+	uint64_t passed; /* bytes of the file whose pages were given back */
+	bool in_unpacked, ids_sorted;
 };
 
 /* Opens `path`. 0, or -1 with the fault worded. Close it with perfdata_close(). A file
@@ -105,5 +116,9 @@ struct perfdata_id *perfdata_find_id(struct perfdata *data, uint64_t id);
 /* The next record: 1, or 0 at the end. perfdata_rewind() starts again. */
 int perfdata_next(struct perfdata *data, struct perfdata_record *record);
 void perfdata_rewind(struct perfdata *data);
+
+/* The record number `index` (0…) of those that are no samples: 1, or 0 behind the last.
+ * Afterwards perfdata_next() goes on behind it. */
+int perfdata_other(struct perfdata *data, size_t index, struct perfdata_record *record);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef ANNOTATE_PROFILE_H
 #define ANNOTATE_PROFILE_H
 
+#include "annotate/hits.h"
 #include "annotate/input.h"
 #include "annotate/tally.h"
 
@@ -9,17 +10,6 @@ enum function_kind {
 	FUNCTION_JIT,
 	FUNCTION_NATIVE,
 	FUNCTION_KERNEL,
-};
-
-struct hit {		 /* samples at one place of a function */
-	uint64_t offset; /* bytes from the function's start */
-	uint64_t count;
-	uint32_t run;	/* index of the input */
-	uint32_t event; /* place in profile.events */
-	uint32_t
-		epoch; /* how many patches of the function had been made; 0 without log */
-	struct function *function;
-	struct hit *next;
 };
 
 struct function {
@@ -30,7 +20,7 @@ struct function {
 	uint64_t address;	 /* in memory, of its first byte */
 	uint64_t size;		 /* bytes */
 	uint64_t samples;
-	struct hit *hits;      /* by offset once the profile is finished */
+	struct hit *hits;      /* by offset once profile_sort() put them in order */
 	struct code *code;     /* of a JIT */
 	struct module *module; /* of a file */
 	struct symbol *symbol;
@@ -59,10 +49,7 @@ struct profile {
 	uint64_t event_samples; /* those of the event that was asked for */
 	const char *event;	/* only this one; NULL: all */
 	struct warnings *warnings;
-	struct hit **table; /* hits by place */
-	size_t table_size, hit_count;
-	struct hit **blocks; /* of hits, owned */
-	size_t block_count;
+	struct hits hits;
 	struct stacks
 		*stacks; /* borrowed; call stacks are gathered here; NULL: not wanted */
 	struct merge *merge;   /* owned; NULL while there is one run */
@@ -76,8 +63,11 @@ struct profile {
  */
 int profile_add(struct profile *profile, struct input *input, struct fault *fault);
 
-/* After the last input: sorts functions and hits. */
+/* After the last input: sums up and sorts functions. */
 void profile_finish(struct profile *profile);
+
+/* Puts the hits of functions that are to be listed in order; most never are. */
+void profile_sort(struct function *const *functions, size_t count);
 void profile_release(struct profile *profile);
 
 /* Finds out where `address` of `process` belonged at `time`; `mode` is perf's cpumode.

@@ -1,5 +1,6 @@
 /* Tables of named address ranges. */
 #include "annotate/symbols.h"
+#include "annotate/large.h"
 #include "launcher/base.h"
 
 #include <stdlib.h>
@@ -7,16 +8,29 @@
 
 enum {
 	LOOK_BACK = 64, /* nested symbols passed on the way to the one around them */
+	RADIX = 11,	/* bits sorted by at a time */
+	PLACE_BITS = 24,
 };
+
+static void resize(struct symbols *symbols, size_t room)
+{
+	size_t each = sizeof(*symbols->list);
+
+	symbols->list = large_grow(symbols->list, symbols->room * each, room * each);
+	symbols->room = room;
+}
 
 void symbols_add(struct symbols *symbols, struct symbol symbol)
 {
-	if (symbols->count == symbols->room) {
-		symbols->room = symbols->room ? symbols->room * 2 : 256;
-		symbols->list =
-			xreallocarray(symbols->list, symbols->room, sizeof(symbol));
-	}
+	if (symbols->count == symbols->room)
+		resize(symbols, symbols->room ? symbols->room * 2 : 256);
 	symbols->list[symbols->count++] = symbol;
+}
+
+void symbols_reserve(struct symbols *symbols, size_t more)
+{
+	if (symbols->count + more > symbols->room)
+		resize(symbols, symbols->count + more);
 }
 
 const char *symbols_own(struct symbols *symbols, char *name)
@@ -67,19 +81,77 @@ static int compare_keys(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* Sorts by small keys, which is much faster than moving symbols about, and looks at names
- * only among symbols of one address. */
-static void sort(struct symbols *symbols)
+/* One round of a radix sort: by the RADIX bits from `shift` on. */
+static void distribute(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+{
+	size_t starts[1 << RADIX] = {0}, sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		starts[from[i] >> shift & ((1 << RADIX) - 1)]++;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		size_t size = starts[i];
+		starts[i] = sum;
+		sum += size;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[starts[from[i] >> shift & ((1 << RADIX) - 1)]++] = from[i];
+}
+
+/* The places of the symbols by address where address and place fit into one word, as those
+ * of one file do; else false. Owned. */
+static bool sort_words(const struct symbols *symbols, uint32_t *order)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+	unsigned shift = PLACE_BITS;
+
+	for (size_t i = 0; i < symbols->count; i++) {
+		uint64_t address = symbols->list[i].address;
+		least = address < least ? address : least;
+		most = address > most ? address : most;
+	}
+	if (symbols->count >> PLACE_BITS || (most - least) >> (64 - PLACE_BITS))
+		return false;
+	size_t words_size = 2 * symbols->count * sizeof(uint64_t);
+	uint64_t *words = large_new(words_size);
+	uint64_t *from = words, *to = words + symbols->count;
+	for (size_t i = 0; i < symbols->count; i++)
+		from[i] = (symbols->list[i].address - least) << PLACE_BITS | i;
+	for (; shift < 64 && (most - least) >> (shift - PLACE_BITS); shift += RADIX) {
+		distribute(from, to, symbols->count, shift);
+		uint64_t *swap = from;
+		from = to;
+		to = swap;
+	}
+	for (size_t i = 0; i < symbols->count; i++)
+		order[i] = (uint32_t)(from[i] & ((1 << PLACE_BITS) - 1));
+	large_free(words, words_size);
+	return true;
+}
+
+static void sort_keys(const struct symbols *symbols, uint32_t *order)
 {
 	struct key *keys = xreallocarray(NULL, symbols->count, sizeof(*keys));
-	struct symbol *sorted = xreallocarray(NULL, symbols->count, sizeof(*sorted));
-	size_t kept = 0;
 
 	for (size_t i = 0; i < symbols->count; i++)
 		keys[i] = (struct key){symbols->list[i].address, i};
 	qsort(keys, symbols->count, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < symbols->count; i++)
+		order[i] = (uint32_t)keys[i].place;
+	free(keys);
+}
+
+/* Sorts by small keys, which is much faster than moving symbols about, and looks at names
+ * only among symbols of one address. */
+static void sort(struct symbols *symbols)
+{
+	uint32_t *order = xreallocarray(NULL, symbols->count, sizeof(*order));
+	struct symbol *sorted = large_new(symbols->count * sizeof(*sorted));
+	size_t kept = 0;
+
+	if (!sort_words(symbols, order))
+		sort_keys(symbols, order);
 	for (size_t i = 0; i < symbols->count; i++) {
-		const struct symbol *symbol = &symbols->list[keys[i].place];
+		const struct symbol *symbol = &symbols->list[order[i]];
 		if (kept && sorted[kept - 1].address == symbol->address) {
 			if (compare(symbol, &sorted[kept - 1]) < 0)
 				sorted[kept - 1] = *symbol;
@@ -87,8 +159,8 @@ static void sort(struct symbols *symbols)
 			sorted[kept++] = *symbol;
 		}
 	}
-	free(keys);
-	free(symbols->list);
+	free(order);
+	large_free(symbols->list, symbols->room * sizeof(*sorted));
 	symbols->list = sorted;
 	symbols->room = symbols->count;
 	symbols->count = kept;
@@ -99,6 +171,8 @@ void symbols_index(struct symbols *symbols)
 	uint64_t covered = 0;
 	size_t kept = 0;
 
+	if (!symbols->count)
+		return;
 	sort(symbols);
 	struct symbol *list = symbols->list;
 	for (size_t i = 0; i < symbols->count; i++) {
@@ -114,7 +188,7 @@ void symbols_index(struct symbols *symbols)
 	for (size_t i = 0; i + 1 < kept; i++)
 		if (!list[i].size)
 			list[i].size = list[i + 1].address - list[i].address;
-	if (kept && !list[kept - 1].size)
+	if (!list[kept - 1].size)
 		list[kept - 1].size = 1;
 }
 
@@ -142,6 +216,6 @@ void symbols_release(struct symbols *symbols)
 	for (size_t i = 0; i < symbols->owned_count; i++)
 		free(symbols->owned[i]);
 	free(symbols->owned);
-	free(symbols->list);
+	large_free(symbols->list, symbols->room * sizeof(*symbols->list));
 	*symbols = (struct symbols){0};
 }

@@ -31,6 +31,9 @@ struct symbols {
 /* Adds one; the name is borrowed. symbols_index() must follow. */
 void symbols_add(struct symbols *symbols, struct symbol symbol);
 
+/* Makes room for `more` symbols at once. */
+void symbols_reserve(struct symbols *symbols, size_t more);
+
 /* Keeps `name`, which is taken, for as long as the table lives, and returns it. */
 const char *symbols_own(struct symbols *symbols, char *name);
 
