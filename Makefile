@@ -55,6 +55,7 @@ TEST_PROGRAMS :=
 -include jit/module.mk
 -include annotate/module.mk
 include tests/module.mk
+include tests/profilers/module.mk
 include tests/fuzz/module.mk
 include tests/fuzz/launcher.mk
 include etc/install.mk

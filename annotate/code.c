@@ -293,16 +293,18 @@ static int compare_places(const void *a, const void *b)
 	return 0;
 }
 
-/* A perf map takes nothing back, so ranges that overlap tell of addresses used again. */
+/* A perf map takes nothing back, so ranges that overlap tell of addresses used again; so
+ * do those of a jitdump where samples have no time. */
 static void count_overlaps(struct code_set *set)
 {
 	struct code_place **sorted =
 		xreallocarray(NULL, set->place_count, sizeof(*sorted));
 	size_t count = 0;
 	uint64_t reach = 0;
+	enum code_source source = set->dump_count ? CODE_DUMP : CODE_MAP;
 
 	for (size_t i = 0; i < set->place_count; i++)
-		if (set->places[i]->code->source == CODE_MAP)
+		if (set->places[i]->code->source == source)
 			sorted[count++] = set->places[i];
 	qsort(sorted, count, sizeof(*sorted), compare_places);
 	for (size_t i = 0; i < count; i++) {
@@ -355,7 +357,7 @@ static void find_final(struct code_set *set, struct code *code)
 
 void code_set_index(struct code_set *set)
 {
-	if (set->patches)
+	if (set->patches && !set->at_exit)
 		code_apply_unloads(set);
 	for (size_t i = 0; i < set->place_count; i++) {
 		struct code_place *place = set->places[i];
@@ -369,7 +371,7 @@ void code_set_index(struct code_set *set)
 						       .value = place});
 	}
 	spans_index(&set->spans);
-	if (set->map_count)
+	if (set->map_count || set->at_exit)
 		count_overlaps(set);
 	if (set->patches)
 		code_spread_patches(set);

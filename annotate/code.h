@@ -61,6 +61,8 @@ struct code_set {
 	char *dump_path, *map_path, *final_path, *patches_path; /* owned */
 	size_t dump_count, map_count, overlaps;
 	uint64_t first_stamp, last_stamp; /* of the dump's LOADs */
+	bool at_exit; /* samples have no time: what stood at an address last counts, and
+		       * that it was given up at the exit does not */
 };
 
 struct code_set *code_set_new(uint32_t pid);

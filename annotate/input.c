@@ -135,11 +135,11 @@ static void warn_map(
 }
 
 static void add_dump(struct code_set *set, char *path, const struct process *process,
-	struct warnings *warnings)
+	bool sure, struct warnings *warnings)
 {
 	struct fault fault;
 
-	if (!process->dump_path)
+	if (!process->dump_path && !sure)
 		warnings_add(warnings,
 			"no mapping marks '%s': it is used because of its name", path);
 	cleanup_free char *shown = xstrdup(path);
@@ -178,7 +178,7 @@ static void check_stamps(
 {
 	const struct machine *machine = &input->machine;
 
-	if (!set->dump_count || !input->last_sample)
+	if (!set->dump_count || input->data.at_exit)
 		return;
 	if (machine->untimed) {
 		warnings_add(warnings,
@@ -188,6 +188,8 @@ static void check_stamps(
 		code_set_ignore_stamps(set);
 		return;
 	}
+	if (!input->last_sample)
+		return;
 	bool apart = set->first_stamp > input->last_sample;
 	if (set->dump->arch_stamps && machine->time_mult && apart) {
 		code_set_convert_stamps(
@@ -234,7 +236,8 @@ static void add_code(struct input *input, struct process *process,
 
 	struct code_set *set = code_set_new(process->pid);
 	if (dump)
-		add_dump(set, dump, process, warnings);
+		/* A RUN holds what its own processes wrote. */
+		add_dump(set, dump, process, input->run_pid == process->pid, warnings);
 	if (map) {
 		cleanup_free char *shown = xstrdup(map);
 		if (code_set_add_map(set, map, &fault) < 0)
@@ -250,7 +253,13 @@ static void add_code(struct input *input, struct process *process,
 	if (patches)
 		add_patches(set, patches, warnings);
 	check_stamps(input, set, warnings);
+	set->at_exit = input->data.at_exit;
 	code_set_index(set);
+	if (set->at_exit && set->dump_count && set->overlaps)
+		warnings_add(warnings,
+			"'%s' does not say when its samples were taken: of %zu code "
+			"objects whose addresses were used again the last ones count",
+			input->data_path, set->overlaps);
 	if (set->map)
 		warn_map(input, set, warnings);
 	process->code = set;
@@ -291,6 +300,12 @@ static int find_data(struct input *input, struct warnings *warnings, struct faul
 	}
 	input->directory = xstrdup(input->path);
 	input->data_path = xasprintf("%s/perf.data", input->path);
+	/* Samples of gperftools, where perf took none. */
+	cleanup_free char *other = xasprintf("%s/cpu.prof", input->path);
+	if (!exists(input->data_path) && exists(other)) {
+		free(input->data_path);
+		input->data_path = steal_pointer(&other);
+	}
 	cleanup_free char *json = xasprintf("%s/run.json", input->path);
 	cleanup_free char *parts = xasprintf("%s/data", input->path);
 	if (!exists(json) && exists(parts))

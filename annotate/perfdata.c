@@ -349,7 +349,8 @@ int perfdata_open(
 	*data = (struct perfdata){0};
 	if (file_open(&data->file, path) < 0)
 		return fault_set(fault, "%s", strerror(errno));
-	if (gperf_is(&data->file) && gperf_convert(&data->file, pid, &cut, fault) < 0) {
+	data->at_exit = gperf_is(&data->file);
+	if (data->at_exit && gperf_convert(&data->file, pid, &cut, fault) < 0) {
 		file_close(&data->file);
 		return -1;
 	}

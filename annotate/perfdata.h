@@ -75,7 +75,9 @@ struct perfdata_id {
 struct perfdata {
 	struct file file;
 	bool swap, pipe, compressed;
-	bool cut; /* what could be read ends early; `fault` says where */
+	bool at_exit; /* samples do not say when they were taken, and the mappings are
+		       * those of the process' end: a CPU profile of gperftools */
+	bool cut;     /* what could be read ends early; `fault` says where */
 	struct fault fault;
 	uint64_t data_offset, data_size;
 

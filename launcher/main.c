@@ -9,6 +9,7 @@
 #include "launcher/base.h"
 #include "launcher/decide.h"
 #include "launcher/diff.h"
+#include "launcher/gather.h"
 #include "launcher/gdb.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
@@ -31,6 +32,7 @@ static const struct subcommand {
 } subcommands[] = {
 	{"annotate", annotate_main},
 	{"diff", diff_main},
+	{"gather", gather_main},
 	{"gdb", gdb_main},
 	{"jit", jit_main},
 	{"perf", perf_main},

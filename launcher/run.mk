@@ -11,6 +11,7 @@ RUN_OBJECTS := $(addprefix $(O)/launcher/, \
 	run_wait.o \
 )
 LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
+	agree.o \
 	codes.o \
 	decide.o \
 	diff.o \
@@ -18,6 +19,8 @@ LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
 	diff_code.o \
 	diff_json.o \
 	diff_maps.o \
+	gather.o \
+	gather_main.o \
 	keep.o \
 	maps.o \
 	perf.o \
@@ -43,8 +46,11 @@ $(O)/rules/%.rule: etc/rules/%.rule
 	cp $< $@
 PROGRAMS += $(RULES)
 
-LAUNCHER_RUN_TESTS := $(O)/launcher/sampling_test
+LAUNCHER_RUN_TESTS := $(O)/launcher/sampling_test $(O)/launcher/agree_test
 TEST_PROGRAMS += $(LAUNCHER_RUN_TESTS)
 $(O)/launcher/sampling_test: $(addprefix $(O)/launcher/, \
 		sampling_test.o sampling.o perfdata.o run_file.o base.o)
+$(O)/launcher/agree_test: $(addprefix $(O)/launcher/, \
+		agree_test.o agree.o run_info.o strv.o base.o)
+$(LAUNCHER_RUN_TESTS):
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^

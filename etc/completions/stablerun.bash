@@ -56,6 +56,8 @@ _stablerun_value()
 	--rule) values=(none $(stablerun rules 2>/dev/null | awk 'NR > 1 { print $1 }')) ;;
 	--cpu) values=($(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1)))) ;;
 	--contexts) values=(plain env perf gdb) ;;
+	--differing) values=(drop keep refuse) ;;
+	--engine) values=(parallel slurm) ;;
 	*)
 		COMPREPLY=($(compgen -f -- "${current#*=}"))
 		compopt -o filenames 2>/dev/null
@@ -125,7 +127,7 @@ _stablerun_launch()
 _stablerun()
 {
 	local words current value_only program=${COMP_WORDS[0]}
-	local subcommands="annotate diff gdb jit perf rules show verify"
+	local subcommands="annotate diff gather gdb jit perf rules show verify"
 
 	_stablerun_words
 	if ((${#words[@]} == 1)) && [[ $current != -* ]]; then
@@ -136,7 +138,7 @@ _stablerun()
 		return
 	fi
 	case ${words[1]-} in
-	annotate | jit | diff | show | rules)
+	annotate | jit | diff | gather | show | rules)
 		if [[ $current == -*=* ]]; then
 			_stablerun_value
 		elif [[ $current == -* ]]; then
