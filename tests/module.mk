@@ -6,7 +6,7 @@ check: deps
 	@tests/run $(O) $(T)
 
 # The programs that run_NAME, perf_NAME and dbg_NAME know.
-python_programs := $(wildcard tests/*.py tests/bench/*.py tests/programs/*.py)
+python_programs := $(wildcard tests/*.py tests/bench/*.py tests/programs/*.py tests/profilers/*.py)
 python_names := $(sort $(basename $(notdir $(python_programs))))
 python_program = $(firstword $(filter %/$*.py,$(python_programs)))
 # Static patterns: an implicit run_% would also claim every file whose name begins so.

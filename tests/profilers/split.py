@@ -26,4 +26,4 @@ def main(rounds):
     print(total)
 
 
-main(int(sys.argv[1]) if len(sys.argv) > 1 else 40)
+main(int(sys.argv[1]) if len(sys.argv) > 1 else 4000)
