@@ -11,3 +11,22 @@ $(pprof_targets): pprof_%: programs
 	@RUNS="$(RUNS)" HZ="$(HZ)" tests/profilers/pprof $(O) $(python_program) "$(ARGS)" "$(INPUT)"
 
 .PHONY: $(pprof_targets) $(prof_targets) $(oprof_targets)
+
+# A jit for gprof: its own objects count their calls (-pg), libpython's do not.
+PROF_OBJECTS := $(patsubst $(O)/%,$(O)/prof/%, \
+	$(ENGINE_OBJECTS) $(EMIT_OBJECTS) $(SYMBOLS_OBJECTS) $(O)/launcher/base.o)
+PROF_COMPILE = $(CC) $(CPPFLAGS) -I$(O)/obj $(PYTHON_CFLAGS) -DJIT_VERSION='"$(VERSION)"' \
+	$(BASE_CFLAGS) $(CFLAGS) -fno-pie -pg -MMD -MP -c -o $@ $<
+
+$(O)/prof/obj/%.o: %.c | $(O)/obj/jit/stencils.gen.h
+	@mkdir -p $(@D)
+	$(PROF_COMPILE)
+$(O)/prof/launcher/%.o: launcher/%.c
+	@mkdir -p $(@D)
+	$(PROF_COMPILE)
+$(O)/prof/jit: $(PROF_OBJECTS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -pg -o $@ $^ $(PYTHON_LIBS)
+
+# make prof_NAME: what compiling NAME costs, by gprof over RUNS runs (10), and the timers of -s.
+$(prof_targets): prof_%: programs $(O)/prof/jit
+	@RUNS="$(RUNS)" tests/profilers/gprof $(O) $(python_program) "$(ARGS)" "$(INPUT)"
