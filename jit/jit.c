@@ -54,6 +54,10 @@ void jit_start(const struct options *options)
 		outputs |= SYMBOLS_PERF;
 	if (options->gdb)
 		outputs |= SYMBOLS_GDB;
+	if (options->oprofile)
+		outputs |= SYMBOLS_OPROFILE;
+	if (options->vtune)
+		outputs |= SYMBOLS_VTUNE;
 	if (outputs) {
 		jit.symbols = symbols_open(outputs, options->dump_directory);
 		pthread_atfork(NULL, NULL, in_child);

@@ -76,11 +76,21 @@ static void parse_gdb(struct options *options, const char *value, const char *wo
 		reject(options, xasprintf("'%s': neither 'on' nor 'off'", word));
 }
 
+static void parse_agent(struct options *options, const char *value, const char *word)
+{
+	if (!strcmp(value, "oprofile"))
+		options->oprofile = true;
+	else if (!strcmp(value, "vtune"))
+		options->vtune = true;
+	else
+		reject(options, xasprintf("'%s': neither 'oprofile' nor 'vtune'", word));
+}
+
 /* Own options with a value that was forgotten: Python would call them unknown. */
 static bool lacks_value(const char *word)
 {
-	static const char *const names[] = {
-		"--threshold", "--tier2", "--stress", "--dump-dir", "--dump-ir", "--gdb"};
+	static const char *const names[] = {"--threshold", "--tier2", "--stress",
+		"--dump-dir", "--dump-ir", "--gdb", "--agent"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(word, names[i]))
@@ -107,6 +117,8 @@ static bool parse_long(struct options *options, const char *word)
 		parse_stress(options, value, word);
 	else if ((value = value_of(word, "--gdb")))
 		parse_gdb(options, value, word);
+	else if ((value = value_of(word, "--agent")))
+		parse_agent(options, value, word);
 	else if ((value = value_of(word, "--dump-dir")))
 		options->dump_directory = value;
 	else if ((value = value_of(word, "--dump-ir")))
@@ -219,6 +231,9 @@ void options_help(void)
 	      "                    0: never\n"
 	      "  --stress=deopt    let every guard fail in turn\n"
 	      "  --gdb=on|off      register code with gdb (default: on)\n"
+	      "  --agent=WHICH     tell a profiler's agent about compiled code: oprofile "
+	      "or\n"
+	      "                    vtune\n"
 	      "  --dump-ir=FUNC    print the intermediate code of functions of this "
 	      "name\n"
 	      "  --opcodes         list the instructions and how each is compiled\n"

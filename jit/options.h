@@ -23,6 +23,8 @@ struct options {
 	bool statistics;   /* -s */
 	bool stress_deopt; /* --stress=deopt */
 	bool gdb;	   /* register code with gdb; off by --gdb=off */
+	bool oprofile;	   /* --agent=oprofile */
+	bool vtune;	   /* --agent=vtune */
 	long threshold;	   /* --threshold=N */
 	long tier2; /* --tier2=N: loop turns before the optimising tier; 0: never */
 	const char *dump_directory; /* --dump-dir=DIR; borrowed from argv, or NULL */

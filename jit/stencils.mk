@@ -32,7 +32,7 @@ $(O)/obj/jit/emit.o $(O)/obj/jit/stencil.o $(O)/obj/jit/patchpoint.o: CPPFLAGS +
 $(O)/obj/jit/emit.o $(O)/obj/jit/stencil.o $(O)/obj/jit/patchpoint.o: | $(O)/obj/jit/stencils.gen.h
 
 # What tells the world about it. patchlog_read.o is for annotate too.
-SYMBOLS_OBJECTS := $(addprefix $(O)/obj/jit/, symbols.o buffer.o code_elf.o code_info.o \
+SYMBOLS_OBJECTS := $(addprefix $(O)/obj/jit/, symbols.o agent.o agent_opagent.o agent_ittnotify.o buffer.o code_elf.o code_info.o \
 	debug_info.o frame_info.o gdbjit.o jitdump.o outfile.o patchlog.o patchlog_read.o \
 	perfmap.o)
 

@@ -2,6 +2,7 @@
  */
 #include "jit/symbols.h"
 
+#include "jit/agent.h"
 #include "jit/code_elf.h"
 #include "jit/code_info.h"
 #include "jit/gdbjit.h"
@@ -30,7 +31,8 @@ struct symbols {
 	struct jitdump dump;
 	struct patchlog log;
 	struct gdbjit *gdb;
-	bool warned; /* of memory */
+	struct agent *agents[2]; /* NULL: not asked for, or not there */
+	bool warned;		 /* of memory */
 };
 
 /* The first failure is worth a line; the program runs on. */
@@ -60,6 +62,39 @@ static bool open_files(struct symbols *symbols)
 	bool log = patchlog_open(&symbols->log, symbols->directory);
 
 	return map || dump || log;
+}
+
+static void open_agents(struct symbols *symbols, unsigned outputs)
+{
+	if (outputs & SYMBOLS_OPROFILE)
+		symbols->agents[0] = agent_open(AGENT_OPROFILE);
+	if (outputs & SYMBOLS_VTUNE)
+		symbols->agents[1] = agent_open(AGENT_VTUNE);
+	symbols->outputs |= symbols->agents[0] ? SYMBOLS_OPROFILE : 0;
+	symbols->outputs |= symbols->agents[1] ? SYMBOLS_VTUNE : 0;
+}
+
+static void load_agents(struct symbols *symbols, const struct code_info *code)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(symbols->agents); i++)
+		if (symbols->agents[i])
+			symbols->agents[i]->load(symbols->agents[i], code);
+}
+
+static void unload_agents(struct symbols *symbols, const struct code_info *code)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(symbols->agents); i++)
+		if (symbols->agents[i])
+			symbols->agents[i]->unload(symbols->agents[i], code);
+}
+
+static void fork_agents(struct symbols *symbols)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(symbols->agents); i++)
+		if (symbols->agents[i])
+			symbols->agents[i]->forked(symbols->agents[i]);
+	for (size_t i = 0; i < symbols->table.count; i++)
+		load_agents(symbols, symbols->table.codes[i]);
 }
 
 static void release(struct symbols *symbols)
@@ -96,6 +131,7 @@ struct symbols *symbols_open(unsigned outputs, const char *directory)
 		symbols->gdb = gdbjit_new(symbols->current);
 		symbols->outputs |= symbols->gdb ? SYMBOLS_GDB : 0;
 	}
+	open_agents(symbols, outputs);
 	if (symbols->outputs)
 		return symbols;
 	release(symbols);
@@ -170,13 +206,19 @@ void symbols_close(struct symbols *symbols)
 		patchlog_close(&symbols->log);
 	}
 	gdbjit_free(symbols->gdb);
+	for (size_t i = 0; i < ARRAY_SIZE(symbols->agents); i++)
+		if (symbols->agents[i])
+			symbols->agents[i]->close(symbols->agents[i]);
 	release(symbols);
 }
 
 void symbols_forked(struct symbols *symbols)
 {
+	if (!symbols)
+		return;
+	fork_agents(symbols);
 	/* The parent writes this buffer out; here it would be twice. */
-	if (!symbols || !(symbols->outputs & SYMBOLS_PERF))
+	if (!(symbols->outputs & SYMBOLS_PERF))
 		return;
 	buffer_clear(&symbols->log.lines);
 	outfile_close(&symbols->map);
@@ -218,6 +260,7 @@ void symbols_load(struct symbols *symbols, const struct symbols_code *code)
 		perfmap_add(&symbols->map, info);
 		jitdump_load(&symbols->dump, info, code->lines, code->line_count);
 	}
+	load_agents(symbols, info);
 	if (symbols->gdb)
 		gdbjit_update(symbols->gdb, &symbols->table, info->address);
 	else
@@ -245,6 +288,7 @@ void symbols_unload(struct symbols *symbols, const void *address)
 	code = code_table_take(&symbols->table, (uintptr_t)address);
 	if (!code)
 		return;
+	unload_agents(symbols, code);
 	if (symbols->outputs & SYMBOLS_PERF) {
 		patchlog_unload(&symbols->log, address, code->size);
 		keep(symbols, code);

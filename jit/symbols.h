@@ -30,8 +30,10 @@ struct symbols_code {
 };
 
 enum symbols_output {
-	SYMBOLS_PERF = 1, /* perf map, jitdump, code.elf, patches.log: `jit -p` */
-	SYMBOLS_GDB = 2,  /* the GDB JIT interface */
+	SYMBOLS_PERF = 1,     /* perf map, jitdump, code.elf, patches.log: `jit -p` */
+	SYMBOLS_GDB = 2,      /* the GDB JIT interface */
+	SYMBOLS_OPROFILE = 4, /* OProfile's agent */
+	SYMBOLS_VTUNE = 8,    /* VTune's JIT API */
 };
 
 /* Opens the outputs wanted (a mask of enum symbols_output) for this process. Files of
