@@ -30,3 +30,16 @@ $(O)/prof/jit: $(PROF_OBJECTS)
 # make prof_NAME: what compiling NAME costs, by gprof over RUNS runs (10), and the timers of -s.
 $(prof_targets): prof_%: programs $(O)/prof/jit
 	@RUNS="$(RUNS)" tests/profilers/gprof $(O) $(python_program) "$(ARGS)" "$(INPUT)"
+
+# make oprof_NAME: samples by OProfile, or by perf where there is none; says what was lost.
+$(oprof_targets): oprof_%: programs
+	@tests/profilers/oprof $(O) $(python_program) "$(ARGS)" "$(INPUT)"
+
+# make check-profilers: what tests the recipes above, with the packages that they need and no
+# skips; STARTUP_RUNS= short runs are merged (100).
+check-profilers: deps
+	@etc/install-packages.sh etc/packages-profilers
+	@$(MAKE) --no-print-directory programs $(O)/prof/jit
+	@MUST_RUN=1 STARTUP_RUNS=$(or $(STARTUP_RUNS),100) tests/run $(O) 'profilers/*'
+
+.PHONY: check-profilers
