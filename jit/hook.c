@@ -173,7 +173,7 @@ void hook_drop(struct hook_moved *moved)
 	for (uint32_t i = 0; i < moved->count; i++) {
 		PyObject *value = base[i];
 
-		base[i] = NULL;
+		base[i] = moved->stand_in ? Py_NewRef(Py_None) : NULL;
 		Py_XDECREF(value);
 	}
 }

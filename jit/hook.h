@@ -2,6 +2,8 @@
 #ifndef JIT_HOOK_H
 #define JIT_HOOK_H
 
+#include <stdbool.h>
+
 #include "jit/compiled.h"
 #include "jit/python.h"
 
@@ -25,6 +27,7 @@ struct hook_moved {
 	PyObject *function;
 	PyObject **base; /* NULL: gone */
 	uint32_t count;
+	bool stand_in; /* None takes their places: the interpreter drops them again */
 	struct hook_moved *outer;
 };
 extern struct hook_moved *hook_moved;

@@ -207,7 +207,8 @@ static PyObject *call_bound(
 static PyObject *call_vector(PyThreadState *thread, PyObject *callable, PyObject **base,
 	uint32_t count, PyObject **arguments, size_t given, PyObject *names)
 {
-	struct hook_moved moved = {callable, base, count, hook_moved};
+	struct hook_moved moved = {
+		.function = callable, .base = base, .count = count, .outer = hook_moved};
 	PyObject *value;
 
 	(void)thread;

@@ -23,10 +23,5 @@ for program in "$SRC"/tests/jit/programs/*.py; do
 	/usr/bin/python3 "$program" >want 2>&1 </dev/null || fail "python3 itself fails on $name"
 	check "$name"
 	check "$name" --threshold=1 --tier2=2
-	# Where the interpreter goes on, an evaluation hook makes each of its calls one from C:
-	# arguments live until it returns, and the recursion limit counts otherwise.
-	case $name in
-	calls | references) continue ;;
-	esac
 	check "$name" --threshold=1 --tier2=2 --stress=deopt
 done

@@ -108,7 +108,8 @@ def objects():
 
 
 def depth(n):
-    return 0 if n == 0 else 1 + depth(n - 1)
+    # Comparing may count as a call, depending on what the interpreter has specialised.
+    return 1 + depth(n - 1) if n else 0
 
 
 def endless(n):
