@@ -23,7 +23,7 @@ def gen(x):
     del x
     print("gen")
     yield 1
-for i in gen(N(10)): pass
+list(gen(N(10)))
 def bad(x, y): pass
 try: bad(N(11))
 except TypeError as e: print(e)
