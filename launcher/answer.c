@@ -14,7 +14,7 @@
 #include "launcher/base.h"
 #include "launcher/filter.h"
 #include "launcher/place.h"
-#include "launcher/place_layout.h"
+#include "launcher/place_calls.h"
 #include "launcher/supervisor.h"
 
 /* ---- threads, processes, images ---- */
@@ -179,13 +179,11 @@ void answer_find(struct supervisor *supervisor, struct task *task, uint64_t id,
 	struct question question = {supervisor, task, id, arguments, answer};
 
 	*answer = (struct answer){.kind = ANSWER_CONTINUE};
-	/* Calls that a program is made to make while it is moved, and the removal of their
-	 * page, are none of its own. */
-	if (supervisor->job->place && (place_page_has(call->instruction_pointer) ||
-					      place_page_has(call->args[0])))
-		return;
 	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++)
 		arguments[i] = call->args[i];
+	/* What a program is made to call while it is moved is none of its own. */
+	if (supervisor->job->place && place_calls_own(arguments))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].number == call->nr) {
 			rows[i].answer(&question);

@@ -79,6 +79,7 @@ static int prepare_move(const struct plan *plan)
 		.move = plan->place == PLACE_MOVE,
 		.required = plan->place_required,
 		.hold = plan->hold,
+		.alone = !supervise_wanted(plan),
 	};
 
 	return order.move || order.hold ? place_prepare(&order) : 0;

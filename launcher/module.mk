@@ -35,6 +35,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	place_layout.o \
 	place_maps.o \
 	place_move.o \
+	place_read.o \
 	place_stack.o \
 	remote.o \
 )

@@ -5,7 +5,7 @@
  * are needed: it is what ptrace allows a process to do to its own children.
  *
  * A supervisor sees what the program is made to call before its own first system call:
- * prctl, mremap, mprotect, madvise, mmap and munmap; place_page_has() tells them from the
+ * prctl, mremap, mprotect, madvise, mmap and munmap; place_calls_own() tells them from the
  * program's own.
  *
  *     place.h          what the rest of the launcher calls
@@ -46,6 +46,7 @@ struct place_order {
 	bool required; /* where that cannot be it must not run at all: status 125 */
 	bool quiet;    /* no warning where it is not moved */
 	bool hold;     /* leave it stopped before its first instruction (SIGSTOP) */
+	bool alone;    /* no other process is started before the execve */
 };
 
 /* Starts the helper; the very next execve of this process is then placed. To be called

@@ -55,15 +55,49 @@ static void announce(struct place_calls *calls, const struct place_layout *layou
 }
 
 static void add_part(struct place_calls *calls, const struct place_layout *layout,
-	const struct place_maps *maps, int part)
+	const struct place_image *image, int part)
 {
 	uint64_t shift = layout->parts[part].shift;
 
 	if (!shift)
 		return;
-	add_moves(calls, layout, maps, part, layout->hop ? layout->hop_shift[part] : 0,
-		shift);
-	announce(calls, layout, maps, part);
+	add_moves(calls, layout, &image->maps, part,
+		layout->hop ? layout->hop_shift[part] : 0, shift);
+	if (!image->silent)
+		announce(calls, layout, &image->maps, part);
+}
+
+/* The first of what announce() will do, with nothing changed yet: where making memory
+ * executable is refused (by a filter) it must not begin. */
+static void try_announcing(struct place_calls *calls, const struct place_maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct place_map *map = &maps->items[i];
+
+		if (!(map->protection & PROT_EXEC) || map->kind != PLACE_PLAIN)
+			continue;
+		add(calls, SYS_mprotect, map->start, map->end - map->start,
+			(uint64_t)map->protection, 0, 0);
+		break;
+	}
+}
+
+/* The first steps may have been code written over the vdso's: a page of the kernel's own
+ * comes back for it. */
+static void renew_vdso(struct place_calls *calls, const struct place_layout *layout,
+	const struct place_maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		if (maps->items[i].kind == PLACE_VDSO)
+			add(calls, SYS_madvise | REMOTE_OPTIONAL,
+				place_layout_shift(layout, maps->items[i].start),
+				maps->items[i].end - maps->items[i].start, MADV_DONTNEED,
+				0, 0);
+}
+
+bool place_calls_own(const uint64_t arguments[6])
+{
+	return arguments[5] == REMOTE_MARK;
 }
 
 static void add_fill(struct place_calls *calls, uint64_t start, uint64_t end)
@@ -94,7 +128,9 @@ static void add_fills(struct place_calls *calls, const struct place_layout *layo
 	add_fill(calls, hole_end, layout->fill_end);
 }
 
-/* The random gap may have made the stack a little longer than it would have been. */
+/* The random gap may have made the stack a little longer than it would have been: it was
+ * made to reach down to rsp only where the vectors take more than what a new stack has
+ * below its strings anyway. Else there are a few pages that will be needed soon. */
 static void trim_stack(struct place_calls *calls, const struct place_layout *layout,
 	const struct place_image *image, const struct place_top *top)
 {
@@ -103,14 +139,9 @@ static void trim_stack(struct place_calls *calls, const struct place_layout *lay
 	uint64_t used = (top->old_rsp + stack->shift) & ~(uint64_t)(PAGE - 1);
 	uint64_t wanted = top->rsp & ~(uint64_t)(PAGE - 1);
 
-	if (used >= wanted)
-		return;
-	/* It was made to reach down to rsp only where the vectors take more than what a
-	 * new stack has below its strings anyway. */
-	if (used == start && image->marks.arg_start - stack->start > STACK_EXPAND + PAGE)
+	if (used < wanted && used == start &&
+		image->marks.arg_start - stack->start > STACK_EXPAND + PAGE)
 		add(calls, SYS_munmap, used, wanted - used, 0, 0, 0);
-	else
-		add(calls, SYS_madvise, used, wanted - used, MADV_DONTNEED, 0, 0);
 }
 
 struct remote_call place_calls_numbers(uint64_t page)
@@ -130,7 +161,13 @@ void place_calls_make(struct place_calls *calls, const struct place_layout *layo
 
 	/* What may be refused comes first: the numbers, then the vdso. */
 	calls->items[0] = place_calls_numbers(layout->page);
-	calls->count = calls->first_move = 1;
+	calls->count = 1;
+	if (!image->silent)
+		try_announcing(calls, maps);
+	bool stays = layout->parts[PLACE_KERNEL].sealed;
+	if (image->vdso_written && stays)
+		renew_vdso(calls, layout, maps);
+	calls->first_move = calls->count;
 	if (layout->hop)
 		for (int i = 0; i < PLACE_PARTS; i++) {
 			int part = (i + PLACE_KERNEL) % PLACE_PARTS;
@@ -138,10 +175,12 @@ void place_calls_make(struct place_calls *calls, const struct place_layout *layo
 				add_moves(calls, layout, maps, part, 0,
 					layout->hop_shift[part]);
 		}
-	add_part(calls, layout, maps, PLACE_KERNEL);
-	add_part(calls, layout, maps, PLACE_INTERPRETER);
-	add_part(calls, layout, maps, PLACE_PROGRAM);
-	add_part(calls, layout, maps, PLACE_TOP);
+	add_part(calls, layout, image, PLACE_KERNEL);
+	if (image->vdso_written && !stays)
+		renew_vdso(calls, layout, maps);
+	add_part(calls, layout, image, PLACE_INTERPRETER);
+	add_part(calls, layout, image, PLACE_PROGRAM);
+	add_part(calls, layout, image, PLACE_TOP);
 	trim_stack(calls, layout, image, top);
 	add_fills(calls, layout);
 }

@@ -5,6 +5,7 @@
 #ifndef LAUNCHER_PLACE_CALLS_H
 #define LAUNCHER_PLACE_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,9 @@ void place_calls_make(struct place_calls *calls, const struct place_layout *layo
 /* The numbers for the new places, or with layout NULL those that stand now. */
 void place_numbers_make(struct place_numbers *numbers, const struct place_layout *layout,
 	const struct place_image *image, const struct place_top *top, uint64_t page);
+
+/* Whether a system call is one of a list's, by its last argument. */
+bool place_calls_own(const uint64_t arguments[6]);
 
 /* The call that makes the kernel read them. */
 struct remote_call place_calls_numbers(uint64_t page);

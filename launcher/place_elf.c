@@ -43,8 +43,11 @@ bool place_elf_parse(struct place_elf *elf, const Elf64_Ehdr *header,
 		.alignment = PAGE,
 	};
 	for (size_t i = 0; i < count; i++) {
-		if (phdrs[i].p_type == PT_INTERP)
+		if (phdrs[i].p_type == PT_INTERP) {
 			elf->interpreter = true;
+			elf->path = phdrs[i].p_offset;
+			elf->path_size = phdrs[i].p_filesz;
+		}
 		if (phdrs[i].p_type == PT_LOAD && !add_segment(elf, &phdrs[i]))
 			return false;
 	}

@@ -11,9 +11,10 @@ struct place_elf {
 	bool fixed;	  /* ET_EXEC: linked for its addresses */
 	bool interpreter; /* asks for ld.so */
 	uint64_t entry;
-	uint64_t low, high; /* its pages, as linked */
-	uint64_t end;	    /* of its data, as linked: where the heap begins */
-	uint64_t alignment; /* the largest of its segments, a page at least */
+	uint64_t low, high;	  /* its pages, as linked */
+	uint64_t end;		  /* of its data, as linked: where the heap begins */
+	uint64_t alignment;	  /* the largest of its segments, a page at least */
+	uint64_t path, path_size; /* its interpreter's name, in the file */
 };
 
 /* The kernel takes no more (fs/binfmt_elf.c: load_elf_phdrs). */

@@ -7,6 +7,7 @@
  * would cost more than all the rest. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,13 +27,25 @@
 #include "launcher/place_move.h"
 #include "launcher/remote.h"
 
-enum { STACK_SIZE = 512 << 10, PARENT_STACK_SIZE = 32 << 10 };
+enum {
+	STACK_SIZE = 512 << 10,
+	STACK_USED = 112 << 10, /* for a usual program */
+	PARENT_STACK_SIZE = 32 << 10,
+};
+
+/* What the launcher waits for, as a futex. At the helper's end the kernel stores 0 and
+ * wakes it (CLONE_CHILD_CLEARTID). */
+enum { HELPER_ENDED, HELPER_STARTING, HELPER_SEIZED };
 
 struct helper {
 	struct place_order order;
 	pid_t program;
-	int pipe[2]; /* from the helper to its first parent */
+	int state;
+	int error; /* why it ended, an errno */
 	char *stack;
+	cpu_set_t cpus; /* of the program */
+	bool shared;	/* both are on one of them only, */
+	bool pinned;	/* until the helper lets the program go */
 };
 
 /* Makes the program exit by itself, so that the status is the launcher's. */
@@ -49,6 +62,19 @@ static void end(pid_t pid, uint64_t instruction)
 	regs.rdi = STATUS_TROUBLE;
 	ptrace(PTRACE_SETREGS, pid, 0, &regs);
 	ptrace(PTRACE_DETACH, pid, 0, 0);
+}
+
+/* What is left for this process to do, giving its memory back, takes as long as starting
+ * a program does: on another CPU, if there is one, so that the program need not wait. */
+static void make_way(const cpu_set_t *cpus)
+{
+	cpu_set_t others = *cpus;
+	int cpu = sched_getcpu();
+
+	if (cpu >= 0 && cpu < CPU_SETSIZE) {
+		CPU_CLR(cpu, &others);
+		sched_setaffinity(0, sizeof(others), &others);
+	}
 }
 
 /* Lets the program go, or not. It stands before its first instruction. */
@@ -75,6 +101,8 @@ static void let_go(
 	}
 	if (order->hold)
 		kill(pid, SIGSTOP);
+	/* The last descriptor: a pipe must not look open because of this process. */
+	close(STDERR_FILENO);
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 }
 
@@ -85,72 +113,127 @@ static int seize(pid_t pid)
 		       : 0;
 }
 
-static void place(const struct remote *remote, const struct place_order *order)
+/* An affinity that was set is kept when the system allows a process more CPUs later on,
+ * one that was not is not. So all CPUs are asked for; if those are not the same as before
+ * it had been set. */
+static void restore_cpus(pid_t pid, const cpu_set_t *before)
+{
+	cpu_set_t all, now;
+
+	memset(&all, 0xff, sizeof(all));
+	if (!sched_setaffinity(pid, sizeof(all), &all) &&
+		!sched_getaffinity(pid, sizeof(now), &now) && CPU_EQUAL(&now, before))
+		return;
+	sched_setaffinity(pid, sizeof(*before), before);
+}
+
+static void place(const struct remote *remote, const struct helper *helper)
 {
 	struct place_result result;
 
-	if (!order->move) {
+	if (!helper->order.move) {
 		kill(remote->pid, SIGSTOP);
 		ptrace(PTRACE_DETACH, remote->pid, 0, 0);
 		return;
 	}
 	place_move(remote->pid, &result);
-	let_go(remote->pid, order, &result);
+	if (helper->pinned)
+		restore_cpus(remote->pid, &helper->cpus);
+	let_go(remote->pid, &helper->order, &result);
+	if (helper->shared)
+		make_way(&helper->cpus);
+}
+
+/* Memory for what is to be done while the program waits: getting it is slower than using
+ * it. Where the kernel does not know MADV_POPULATE_WRITE (5.14) it comes as usual. */
+static void prepare_stack(char *stack)
+{
+	madvise(stack + STACK_SIZE - STACK_USED, STACK_USED, MADV_POPULATE_WRITE);
 }
 
 /* Ends by returning: AddressSanitizer does not like _exit() on a stack of our own. */
 static int run_helper(void *data)
 {
 	/* The program goes on with its stack once it knows that it is seized. */
-	struct helper helper = *(struct helper *)data;
+	struct helper *shared = data;
+	const struct helper helper = *shared;
 	struct remote remote = {helper.program, -1};
-	int error = seize(helper.program);
 
-	if (write(helper.pipe[1], &error, sizeof(error)) < 0 || error)
+	shared->error = seize(helper.program);
+	if (shared->error)
 		return 0;
+	__atomic_store_n(&shared->state, HELPER_SEIZED, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &shared->state, FUTEX_WAKE, 1, NULL, NULL, 0);
 	setsid();
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+	prepare_stack(helper.stack);
 	if (!remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))
-		place(&remote, &helper.order);
+		place(&remote, &helper);
 	return 0;
 }
 
-/* The helper's first parent, whose end makes it an orphan. Tells how it went by its exit
- * status: 0 or an errno. */
+/* The helper's first parent, whose end makes it an orphan. */
 static int run_parent(void *data)
 {
 	struct helper *helper = data;
-	int error;
 
-	if (pipe2(helper->pipe, O_CLOEXEC) ||
-		clone(run_helper, helper->stack + STACK_SIZE, CLONE_VM | SIGCHLD,
-			helper) < 0)
-		return errno;
-	/* So that the read ends if the helper does. */
-	close(helper->pipe[1]);
-	if (read(helper->pipe[0], &error, sizeof(error)) != sizeof(error))
-		error = ECHILD;
-	return error;
+	if (clone(run_helper, helper->stack + STACK_SIZE,
+		    CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, helper, NULL, NULL,
+		    &helper->state) < 0)
+		helper->error = errno;
+	return 0;
 }
 
 /* Returns 0 once this process is seized, or an errno. */
+static int await_seized(struct helper *helper)
+{
+	int state;
+
+	while ((state = __atomic_load_n(&helper->state, __ATOMIC_ACQUIRE)) ==
+		HELPER_STARTING)
+		syscall(SYS_futex, &helper->state, FUTEX_WAIT, state, NULL, NULL, 0);
+	if (state == HELPER_SEIZED)
+		return 0;
+	return helper->error ? helper->error : ECHILD;
+}
+
 static int start(struct helper *helper)
 {
 	/* Never unmapped: it goes with this memory at execve. */
 	size_t size = STACK_SIZE + PARENT_STACK_SIZE;
 	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	int status;
 
 	if (stack == MAP_FAILED)
 		return errno;
 	helper->stack = stack;
-	pid_t parent = clone(run_parent, stack + size, CLONE_VM | CLONE_VFORK, helper);
+	helper->state = HELPER_STARTING;
+	pid_t parent = clone(
+		run_parent, stack + size, CLONE_VM | CLONE_VFORK | CLONE_FILES, helper);
 	if (parent < 0)
 		return errno;
-	while (waitpid(parent, &status, __WALL) < 0)
+	while (waitpid(parent, NULL, __WALL) < 0)
 		if (errno != EINTR)
 			return errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+	return helper->error ? helper->error : await_seized(helper);
+}
+
+/* The launcher's CPU for the helper too, and only that for both until the program has its
+ * places: they run in turn, and telling another CPU to wake or to forget what it knows of
+ * the program's memory takes longer than changing processes on this one. */
+static bool share_cpu(cpu_set_t *before)
+{
+	cpu_set_t one;
+	int cpu = sched_getcpu();
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE ||
+		sched_getaffinity(0, sizeof(*before), before) || CPU_COUNT(before) < 2)
+		return false;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return !sched_setaffinity(0, sizeof(one), &one);
 }
 
 static int prepare(struct helper *helper)
@@ -163,7 +246,11 @@ static int prepare(struct helper *helper)
 	/* The helper inherits the mask. Signals for this process wait meanwhile. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask);
+	helper->shared = share_cpu(&helper->cpus);
+	helper->pinned = helper->shared && helper->order.move && helper->order.alone;
 	int error = start(helper);
+	if (helper->shared && (error || !helper->pinned))
+		restore_cpus(0, &helper->cpus);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (yama)
 		prctl(PR_SET_PTRACER, 0, 0, 0, 0);

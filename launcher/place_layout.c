@@ -3,6 +3,17 @@
 
 enum { PAGE = 4096 };
 
+void place_image_init(struct place_image *image)
+{
+	/* Not the table of mappings, of which only the first few are used. */
+	image->maps.count = 0;
+	image->marks = (struct place_marks){0};
+	image->program = image->interpreter = (struct place_elf){0};
+	image->program_bias = image->interpreter_bias = image->vdso = 0;
+	image->draw_count = image->random_bits = 0;
+	image->vdso_written = image->silent = false;
+}
+
 static uint64_t align_down(uint64_t address, uint64_t alignment)
 {
 	return address & ~(alignment - 1);
@@ -181,18 +192,31 @@ static bool is_free(const struct place_image *image, uint64_t start, uint64_t en
 	return true;
 }
 
-/* The page of calls lies here, where nothing else does: far from programs, heaps and
- * libraries. The first is nearly always free. */
+/* Right below what is put below the ceiling: the kernel has tables for those addresses
+ * then, which it would have to make and to remove again elsewhere. */
+static bool choose_near(struct place_layout *layout, const struct place_image *image)
+{
+	uint64_t low = layout->ceiling;
+
+	if (layout->hop)
+		return false;
+	for (int i = 0; i < PLACE_PARTS; i++) {
+		const struct place_range *part = &layout->parts[i];
+
+		if (i != PLACE_TOP && !part->sealed && !is_empty(part) && part->shift &&
+			new_start(part) < low &&
+			(i != PLACE_PROGRAM || !image->program.interpreter))
+			low = new_start(part);
+	}
+	if (layout->room_start < layout->room_end && layout->room_start < low)
+		low = layout->room_start;
+	layout->page = low - PLACE_PAGE_ROOM;
+	return is_free(image, layout->page, low) && layout->brk <= layout->page;
+}
+
+/* Where nothing else is: far from programs, heaps and libraries. */
 static const uint64_t windows[] = {
 	0x600000000000, 0x400000000000, 0x200000000000, 0x100000000000};
-
-bool place_page_has(uint64_t address)
-{
-	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++)
-		if (address - windows[i] < PLACE_PAGE_ROOM)
-			return true;
-	return false;
-}
 
 /* Room for the page of calls and, where it is needed, a stop between old and new places.
  * None of it is left behind. */
@@ -201,6 +225,8 @@ static const char *choose_window(
 {
 	uint64_t need = PLACE_PAGE_ROOM;
 
+	if (choose_near(layout, image))
+		return NULL;
 	for (int i = 0; i < PLACE_PARTS; i++)
 		need += layout->parts[i].end - layout->parts[i].start;
 	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {

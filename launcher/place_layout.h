@@ -30,7 +30,12 @@ struct place_image {
 	uint64_t draws[PLACE_DRAWS];
 	size_t draw_count;
 	unsigned random_bits; /* vm.mmap_rnd_bits, or 0 where it cannot be read */
+	bool vdso_written;    /* its code is overwritten for a while */
+	bool silent; /* memory cannot be made executable again: perf will not know */
 };
+
+/* Empty. */
+void place_image_init(struct place_image *image);
 
 /* The program's parts that keep their inner distances. */
 enum place_part {
@@ -76,9 +81,6 @@ const char *place_layout_make(
 
 /* Where an address of before is afterwards; unchanged outside of all parts. */
 uint64_t place_layout_shift(const struct place_layout *layout, uint64_t address);
-
-/* Whether it lies where pages of calls do, and nothing of a program's own. */
-bool place_page_has(uint64_t address);
 
 /* The part that a mapping belongs to, or -1. */
 int place_layout_part(const struct place_layout *layout, const struct place_map *map);

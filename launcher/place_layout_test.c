@@ -49,8 +49,10 @@ static void add_map(struct place_maps *maps, uint64_t start, uint64_t pages,
 	int protection, enum place_kind kind)
 {
 	CHECK(maps->count < PLACE_MAPS);
-	maps->items[maps->count++] =
-		(struct place_map){start, start + pages * PAGE, protection, kind};
+	maps->items[maps->count++] = (struct place_map){.start = start,
+		.end = start + pages * PAGE,
+		.protection = protection,
+		.kind = kind};
 }
 
 static uint64_t add_segments(struct place_maps *maps, uint64_t start, const int *pages)

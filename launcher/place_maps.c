@@ -85,8 +85,17 @@ static bool take_map(struct text *text, struct place_map *map)
 	map->protection = (line.at[0] == 'r' ? PROT_READ : 0) |
 			  (line.at[1] == 'w' ? PROT_WRITE : 0) |
 			  (line.at[2] == 'x' ? PROT_EXEC : 0);
-	for (int field = 0; field < 4; field++)
-		skip_word(&line);
+	skip_word(&line);
+	skip_word(&line);
+	uint64_t minor;
+	if (!take_number(&line, 16, &map->device) || !take_char(&line, ':') ||
+		!take_number(&line, 16, &minor))
+		return false;
+	map->device = map->device << 32 | minor;
+	skip_word(&line);
+	if (!take_number(&line, 10, &map->inode))
+		return false;
+	skip_word(&line);
 	map->kind = name_kind(line.at, (size_t)(line.end - line.at));
 	return true;
 }

@@ -18,7 +18,8 @@ enum place_kind {
 
 struct place_map {
 	uint64_t start, end;
-	int protection; /* PROT_… */
+	int protection;		/* PROT_… */
+	uint64_t device, inode; /* of a file (major << 32 | minor), or 0 */
 	enum place_kind kind;
 };
 

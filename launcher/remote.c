@@ -7,18 +7,23 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Makes the calls that rbx points to until one fails or has the number -1, and then
- * traps. Position independent; the kernel takes a result above -4096 as an error. */
+/* Makes the calls that rbx points to until one fails that is not optional, or the mark;
+ * then traps, or unmaps its own page through the gadget that the mark names. Position
+ * independent; the kernel takes a result above -4096 as an error. */
 __asm__(".pushsection .rodata\n"
 	"remote_loop:\n"
 	"1:	mov (%rbx), %rax\n"
 	"	cmp $-1, %rax\n"
-	"	je 2f\n"
+	"	je 3f\n"
+	"	btr $62, %rax\n"
+	"	setc %r12b\n"
 	"	mov 8(%rbx), %rdi\n"
 	"	mov 16(%rbx), %rsi\n"
 	"	mov 24(%rbx), %rdx\n"
@@ -27,13 +32,44 @@ __asm__(".pushsection .rodata\n"
 	"	mov 48(%rbx), %r9\n"
 	"	syscall\n"
 	"	cmp $-4095, %rax\n"
-	"	jae 2f\n"
-	"	add $56, %rbx\n"
+	"	jb 2f\n"
+	"	test %r12b, %r12b\n"
+	"	jz 4f\n"
+	"	inc %r13\n"
+	"2:	add $56, %rbx\n"
 	"	jmp 1b\n"
-	"2:	int3\n"
+	"3:	mov 8(%rbx), %rbp\n"
+	"	test %rbp, %rbp\n"
+	"	jz 4f\n"
+	"	mov 16(%rbx), %rsp\n"
+	"	mov 24(%rbx), %rdi\n"
+	"	mov 32(%rbx), %rsi\n"
+	"	mov 40(%rbx), %rax\n"
+	"	mov 48(%rbx), %r9\n"
+	"	jmp *%rbp\n"
+	"4:	int3\n"
 	"remote_loop_end:\n"
+	/* Maps the page, copies what is to be on it from r13 and goes there. */
+	"remote_stub:\n"
+	"	mov %ebp, %eax\n"
+	"	syscall\n"
+	"	cmp %rdi, %rax\n"
+	"	jne 1f\n"
+	"	mov %r13, %rsi\n"
+	"	mov %r14, %rcx\n"
+	"	rep movsb\n"
+	"	xor %r13d, %r13d\n"
+	"	jmp *%r15\n"
+	"1:	int3\n"
+	"remote_stub_end:\n"
 	"	.popsection\n");
-extern const char remote_loop[], remote_loop_end[];
+extern const char remote_loop[], remote_loop_end[], remote_stub[], remote_stub_end[];
+
+enum { STUB_SIZE = 64 };
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 
 int remote_open(struct remote *remote, pid_t pid)
 {
@@ -172,7 +208,7 @@ static void load_call(struct user_regs_struct *regs, const struct remote_call *c
 	regs->rdx = call->args[2];
 	regs->r10 = call->args[3];
 	regs->r8 = call->args[4];
-	regs->r9 = call->args[5];
+	regs->r9 = REMOTE_MARK;
 }
 
 int remote_call(const struct remote *remote, uint64_t instruction,
@@ -198,53 +234,169 @@ int remote_call(const struct remote *remote, uint64_t instruction,
 
 size_t remote_room(size_t data_size, size_t count)
 {
-	return REMOTE_DATA + data_size + count * sizeof(struct remote_call) +
-	       sizeof(uint64_t);
+	return REMOTE_DATA + data_size + (count + 1) * sizeof(struct remote_call);
 }
 
-int remote_load(const struct remote *remote, uint64_t page, size_t room, const void *data,
-	size_t data_size, const struct remote_call *calls, size_t count)
+/* What is to be on the page, at `bytes` of `room`. Returns its size, or 0 and E2BIG. */
+static size_t build(const struct remote_page *page, unsigned char *bytes, size_t room)
 {
-	static const uint64_t end_mark = (uint64_t)-1;
-	unsigned char bytes[REMOTE_PAGE_MOST];
-	unsigned char *at = bytes + REMOTE_DATA;
+	struct remote_call mark = {-1, {page->gadget, page->stack, page->address,
+					       page->room, SYS_munmap, REMOTE_MARK}};
+	size_t count = page->count, size = count * sizeof(*page->calls);
 
-	_Static_assert(sizeof(*calls) == 56, "as the loop has it");
-	if (room > sizeof(bytes) || data_size > room || count > room / sizeof(*calls) ||
-		remote_room(data_size, count) > room) {
+	_Static_assert(sizeof(mark) == 56, "as the loop has it");
+	if (room > page->room)
+		room = page->room;
+	if (page->data_size > room || count > room / sizeof(mark) ||
+		remote_room(page->data_size, count) > room) {
 		errno = E2BIG;
-		return -1;
+		return 0;
 	}
 	memset(bytes, 0, REMOTE_DATA);
 	memcpy(bytes, remote_loop, (size_t)(remote_loop_end - remote_loop));
-	memcpy(at, data, data_size);
-	at += data_size;
-	memcpy(at, calls, count * sizeof(*calls));
-	at += count * sizeof(*calls);
-	memcpy(at, &end_mark, sizeof(end_mark));
-	return remote_write(remote, page, bytes, remote_room(data_size, count));
+	bytes += REMOTE_DATA;
+	memcpy(bytes, page->data, page->data_size);
+	bytes += page->data_size;
+	for (size_t i = 0; i < count; i++) {
+		struct remote_call call = page->calls[i];
+
+		call.args[5] = REMOTE_MARK;
+		memcpy(bytes + i * sizeof(call), &call, sizeof(call));
+	}
+	memcpy(bytes + size, &mark, sizeof(mark));
+	return remote_room(page->data_size, count);
 }
 
-int remote_run(const struct remote *remote, uint64_t page, size_t data_size, size_t count,
-	size_t *done, int *error)
+static uint64_t table_of(const struct remote_page *page)
+{
+	return page->address + REMOTE_DATA + page->data_size;
+}
+
+int remote_load(const struct remote *remote, const struct remote_page *page)
+{
+	unsigned char bytes[REMOTE_PAGE_MOST];
+	size_t size = build(page, bytes, sizeof(bytes));
+
+	return size ? remote_write(remote, page->address, bytes, size) : -1;
+}
+
+/* How far it came, from the registers at the trap. */
+static int judge(const struct user_regs_struct *regs, const struct remote_page *page,
+	struct remote_result *result)
+{
+	size_t loop_size = (size_t)(remote_loop_end - remote_loop);
+
+	*result = (struct remote_result){
+		.mapped = true,
+		.done = (regs->rbx - table_of(page)) / sizeof(struct remote_call),
+		.skipped = regs->r13,
+	};
+	if (page->gadget && regs->rip == page->trap + 1 && result->done == page->count &&
+		!regs->rax)
+		return 0;
+	if (regs->rip != page->address + loop_size || result->done > page->count) {
+		errno = EPROTO;
+		return -1;
+	}
+	if (result->done < page->count)
+		result->error = (int)-(long)regs->rax;
+	return 0;
+}
+
+int remote_run(const struct remote *remote, const struct remote_page *page,
+	struct remote_result *result)
 {
 	struct user_regs_struct regs;
-	uint64_t table = page + REMOTE_DATA + data_size;
 
 	if (ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
 		return -1;
-	regs.rip = page;
-	regs.rbx = table;
+	regs.rip = page->address;
+	regs.rbx = table_of(page);
+	regs.r13 = 0;
 	regs.orig_rax = (unsigned long)-1;
 	if (ptrace(PTRACE_SETREGS, remote->pid, 0, &regs) ||
 		remote_resume(remote, PTRACE_CONT, REMOTE_TRAP) ||
 		ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
 		return -1;
-	*done = (regs.rbx - table) / sizeof(struct remote_call);
-	if (regs.rip != page + (size_t)(remote_loop_end - remote_loop) || *done > count) {
-		errno = EPROTO;
+	return judge(&regs, page, result);
+}
+
+int remote_enter(const struct remote *remote, const struct remote_page *page,
+	uint64_t home, size_t size, void *kept, struct remote_result *result)
+{
+	unsigned char bytes[STUB_SIZE + REMOTE_PAGE_MOST];
+	size_t stub_size = (size_t)(remote_stub_end - remote_stub);
+	struct user_regs_struct regs;
+
+	*result = (struct remote_result){0};
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	size_t used =
+		size < STUB_SIZE ? 0 : build(page, bytes + STUB_SIZE, size - STUB_SIZE);
+	if (!used) {
+		errno = E2BIG;
 		return -1;
 	}
-	*error = *done < count ? (int)-(long)regs.rax : 0;
+	memset(bytes, 0, STUB_SIZE);
+	memcpy(bytes, remote_stub, stub_size);
+	if (ptrace(PTRACE_GETREGS, remote->pid, 0, &regs) ||
+		remote_read(remote, home, kept, size) ||
+		remote_write(remote, home, bytes, STUB_SIZE + used))
+		return -1;
+	/* execve's own result will be in rax. */
+	regs.rip = home;
+	regs.rbp = SYS_mmap;
+	regs.rdi = regs.r15 = page->address;
+	regs.rsi = page->room;
+	regs.rdx = PROT_READ | PROT_WRITE | PROT_EXEC;
+	regs.r10 = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+	regs.r8 = (unsigned long)-1;
+	regs.r9 = REMOTE_MARK;
+	regs.r13 = home + STUB_SIZE;
+	regs.r14 = used;
+	regs.rbx = table_of(page);
+	if (ptrace(PTRACE_SETREGS, remote->pid, 0, &regs) ||
+		remote_resume(remote, PTRACE_CONT, REMOTE_TRAP) ||
+		ptrace(PTRACE_GETREGS, remote->pid, 0, &regs))
+		return -1;
+	if (regs.rip != home + stub_size)
+		return judge(&regs, page, result);
+	result->error = (int)-(long)regs.rax;
 	return 0;
+}
+
+/* What may stand between a `syscall` and its `ret` when there was no error: nothing, or a
+ * comparison and a short jump for errors (glibc's way of writing them). */
+static bool is_gadget(const unsigned char *code, size_t size)
+{
+	static const unsigned char compare[] = {0x48, 0x3d}; /* cmp $…, %rax */
+	enum { SYSCALL = 2, COMPARE = 6, JUMP = 2, JA = 0x77, JAE = 0x73, RET = 0xc3 };
+
+	if (size > SYSCALL && code[SYSCALL] == RET)
+		return true;
+	if (size < SYSCALL + COMPARE + JUMP + 1 ||
+		memcmp(code + SYSCALL, compare, sizeof(compare)) != 0)
+		return false;
+	/* -4096 or -4095: only errors are above. */
+	int32_t limit;
+	memcpy(&limit, code + SYSCALL + sizeof(compare), sizeof(limit));
+	code += SYSCALL + COMPARE;
+	return ((code[0] == JA && limit == -4096) ||
+		       (code[0] == JAE && limit == -4095)) &&
+	       code[JUMP] == RET;
+}
+
+size_t remote_find_gadget(const unsigned char *code, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const unsigned char *found = memmem(code + at, size - at, "\x0f\x05", 2);
+
+		if (!found)
+			break;
+		at = (size_t)(found - code);
+		if (is_gadget(found, size - at))
+			return at;
+		at++;
+	}
+	return size;
 }

@@ -52,6 +52,50 @@ check "PR_SET_MM refused, --place=move" refused "PR_SET_MM_MAP" \
 check "pwrite refused" placed ./refuse pwrite "$stablerun" -- ./probe
 check "pwrite refused, a kept run" placed ./refuse pwrite "$stablerun" -f -o pwrite.run -- ./probe
 
+# Without the quick way in (memory that is writable and executable), without the quick way out
+# (an instruction of the program's that makes a system call and returns), and where memory
+# cannot be made executable, of which perf would be told.
+check "writable code refused" placed ./refuse mmap-wx "$stablerun" -- ./probe
+check "writable code refused, a kept run" placed \
+	./refuse mmap-wx "$stablerun" -f -o code.run -- ./probe
+check "mprotect to executable refused" placed ./refuse mprotect-x "$stablerun" -- ./probe
+check "both refused" placed ./refuse mmap-wx mprotect-x "$stablerun" -- ./probe
+cat >mdwe.py <<'END'
+import ctypes, os, sys
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
+    sys.exit(77)
+os.execv(sys.argv[1], sys.argv[1:])
+END
+if /usr/bin/python3 mdwe.py /bin/true; then
+	check "PR_SET_MDWE" placed \
+		./refuse /usr/bin/python3 mdwe.py "$stablerun" -- ./probe
+else
+	echo "SKIP: PR_SET_MDWE: this kernel has it not"
+fi
+bare() {
+	cat >bare.s <<-'END'
+		.globl _start
+		_start:	mov %rsp, %rbx
+		push %rbx
+		mov $1, %eax
+		mov $1, %edi
+		mov %rsp, %rsi
+		mov $8, %edx
+		syscall
+		xor %edi, %edi
+		mov $60, %eax
+		syscall
+	END
+	gcc -nostdlib -static -no-pie -o bare bare.s || return 1
+	"$stablerun" --place=personality -- ./bare >output/bare || return 1
+	[ "$(wc -c <output/bare)" -eq 8 ] || return 1
+	for refusal in "" mmap-wx mprotect-x; do
+		# shellcheck disable=SC2086 # a word or none
+		./refuse $refusal "$stablerun" -- ./bare | cmp - output/bare || return 1
+	done
+}
+check "a program of ten instructions" bare
+
 # A kernel that has sealed the vdso refuses to move the first of its mappings: all but they
 # are in place.
 sealed() {

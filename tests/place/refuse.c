@@ -4,8 +4,9 @@
  *     refuse [CALL...] [--] COMMAND [ARG...]
  *
  * CALL adds refusals: `ptrace`, `pwrite` (as on /proc/PID/mem of kernels with
- * proc_mem.force_override=never), `prctl-mm` (PR_SET_MM), `mremap` (all of it) and
- * `mremap-to=ADDRESS` (moving something there). */
+ * proc_mem.force_override=never), `prctl-mm` (PR_SET_MM), `mremap` (all of it),
+ * `mremap-to=ADDRESS` (moving something there), `mmap-wx` (memory that is writable and
+ * executable) and `mprotect-x` (making memory executable). */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -71,6 +73,16 @@ static void refuse_argument(unsigned number, int index, unsigned value)
 	answer(refusal());
 }
 
+/* Where an argument has all of these bits. */
+static void refuse_bits(unsigned number, int index, unsigned bits)
+{
+	only_call(number, 4);
+	load(argument(index));
+	add(BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
+	add(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1);
+	answer(refusal());
+}
+
 static void refuse_personality(void)
 {
 	only_call(SYS_personality, 4);
@@ -93,6 +105,10 @@ static bool refuse_more(const char *call)
 			(unsigned)strtoull(strchr(call, '=') + 1, NULL, 16));
 	else if (!strcmp(call, "prctl-mm"))
 		refuse_argument(SYS_prctl, 0, PR_SET_MM);
+	else if (!strcmp(call, "mmap-wx"))
+		refuse_bits(SYS_mmap, 2, PROT_WRITE | PROT_EXEC);
+	else if (!strcmp(call, "mprotect-x"))
+		refuse_bits(SYS_mprotect, 2, PROT_EXEC);
 	else
 		return false;
 	return true;
