@@ -1,4 +1,5 @@
 /* annotate: an instruction-level profile of a recording, JIT code included. */
+#include "annotate/narrow.h"
 #include "annotate/options.h"
 #include "annotate/pager.h"
 #include "annotate/select.h"
@@ -156,10 +157,29 @@ static struct paths expand(const struct options *options)
 	return paths;
 }
 
+/* Of one recording one function is found without finding all, unless its name is given in
+ * part. */
+static bool add_narrow(
+	struct profile *profile, struct input *input, const struct options *options)
+{
+	struct narrow *narrow = narrow_new(input, options->function);
+	struct fault fault;
+
+	if (!narrow)
+		return false;
+	bool found = profile_add_narrow(profile, input, narrow, &fault) == 0 &&
+		     select_is_plain(profile, options->function);
+	narrow_free(narrow);
+	if (!found)
+		profile_reset(profile);
+	return found;
+}
+
 /* A run that cannot be read ends the program where it is the first; of several runs one
  * that does not fit is left out, with its reason. */
 static void add_input(struct profile *profile, struct input *input, const char *path,
-	const struct options *options, struct modules *modules, unsigned side)
+	const struct options *options, struct modules *modules, unsigned side,
+	bool narrow)
 {
 	struct fault fault;
 
@@ -167,6 +187,8 @@ static void add_input(struct profile *profile, struct input *input, const char *
 		0)
 		die(STATUS_TROUBLE, "cannot read '%s': %s", path, fault.text);
 	input->side = side;
+	if (narrow && add_narrow(profile, input, options))
+		return;
 	if (profile_add(profile, input, &fault) < 0) {
 		warnings_add(profile->warnings, "'%s' is left out: %s", path, fault.text);
 		profile->warnings->incomplete = true;
@@ -206,9 +228,11 @@ int main(int argc, char **argv)
 	struct paths paths = expand(&options);
 	struct input *inputs = xcalloc(paths.count, sizeof(*inputs));
 	profile.compare = options.diff;
+	bool narrow = paths.count == 1 && options.function && !options.json &&
+		      !options.folded && !options.gdb_script && !wants_files(&options);
 	for (size_t i = 0; i < paths.count; i++)
 		add_input(&profile, &inputs[i], paths.list[i], &options, &modules,
-			options.diff && i >= paths.first);
+			options.diff && i >= paths.first, narrow);
 	check_event(&profile);
 	profile_finish(&profile);
 	write_profile(&profile, &options);

@@ -266,6 +266,25 @@ static bool read_table(struct elffile *file, unsigned kind, struct symbols *symb
 	return found;
 }
 
+bool elffile_may_name(struct elffile *file, const char *word)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	bool full = false, found = false;
+
+	while (!found && (section = elf_nextscn(file->elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+			(header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		full |= header.sh_type == SHT_SYMTAB;
+		Elf_Scn *names = elf_getscn(file->elf, header.sh_link);
+		Elf_Data *data = names ? elf_getdata(names, NULL) : NULL;
+		found = data && data->d_buf &&
+			memmem(data->d_buf, data->d_size, word, strlen(word));
+	}
+	return found || !full;
+}
+
 static int compare_slots(const void *a, const void *b)
 {
 	const struct slot *left = a, *right = b;

@@ -30,6 +30,9 @@ unsigned elffile_machine(struct elffile *file); /* e_machine */
  * Returns whether the full table, .symtab, was there. */
 bool elffile_symbols(struct elffile *file, struct symbols *symbols);
 
+/* Whether any of those may have `word` in its name; true where that cannot be ruled out. */
+bool elffile_may_name(struct elffile *file, const char *word);
+
 /* Where functions begin by the unwind table, for files without symbols. Owned array of
  * *count addresses, ascending. */
 uint64_t *elffile_frames(struct elffile *file, size_t *count);

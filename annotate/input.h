@@ -52,6 +52,9 @@ void input_close(struct input *input);
 struct code_place *input_code(const struct process *process, uint64_t address,
 	uint64_t time, struct spans_validity *validity, bool *late);
 
+/* The module of a mapping, of which only the file was sought. */
+struct module *input_file(struct input *input, struct mapping *mapping);
+
 /* The module of a mapping, and the module's own address for a run-time one (0, or -1). */
 struct module *input_module(struct input *input, struct mapping *mapping);
 int input_module_address(

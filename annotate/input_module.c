@@ -24,16 +24,31 @@ static void look_up_build_id(struct input *input, struct mapping *mapping)
 	}
 }
 
-struct module *input_module(struct input *input, struct mapping *mapping)
+static struct module *get(struct input *input, struct mapping *mapping)
 {
 	if (mapping->module)
 		return mapping->module;
 	if (!mapping->build_id_size)
 		look_up_build_id(input, mapping);
-	mapping->module = modules_get(input->modules, mapping->path, mapping->build_id,
-		mapping->build_id_size, false);
-	module_load(input->modules, mapping->module, input->data.release);
-	return mapping->module;
+	return mapping->module = modules_get(input->modules, mapping->path,
+		       mapping->build_id, mapping->build_id_size, false);
+}
+
+struct module *input_file(struct input *input, struct mapping *mapping)
+{
+	struct module *module = get(input, mapping);
+
+	module_find(input->modules, module);
+	return module;
+}
+
+struct module *input_module(struct input *input, struct mapping *mapping)
+{
+	struct module *module = get(input, mapping);
+
+	if (!module->loaded)
+		module_load(input->modules, module, input->data.release);
+	return module;
 }
 
 int input_module_address(

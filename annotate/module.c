@@ -211,6 +211,18 @@ static void add_frames(struct module *module)
 	free(starts);
 }
 
+void module_find(struct modules *modules, struct module *module)
+{
+	if (module->kernel || module->sought)
+		return;
+	module->sought = true;
+	if (strcmp(module->path, "[vdso]") == 0)
+		load_vdso(module);
+	if (!module->file &&
+		(module->build_id_size || strcmp(module->path, "[vdso]") != 0))
+		find_file(modules, module);
+}
+
 void module_load(struct modules *modules, struct module *module, const char *release)
 {
 	if (module->loaded)
@@ -220,12 +232,7 @@ void module_load(struct modules *modules, struct module *module, const char *rel
 		load_kernel(modules, module, release);
 		return;
 	}
-	if (strcmp(module->path, "[vdso]") == 0)
-		load_vdso(module);
-	if (!module->file && strcmp(module->path, "[vdso]") != 0)
-		find_file(modules, module);
-	else if (!module->file && module->build_id_size)
-		find_file(modules, module);
+	module_find(modules, module);
 	bool full = module->file && elffile_symbols(module->file, &module->symbols);
 	if (!full) {
 		find_debug(modules, module);

@@ -13,7 +13,7 @@ struct module {
 	uint8_t build_id[ELFFILE_BUILD_ID_ROOM];
 	unsigned build_id_size; /* 0: not known */
 	bool kernel;
-	bool loaded;
+	bool sought, loaded;
 	struct elffile *file;  /* its bytes; NULL: not found */
 	struct elffile *debug; /* separate debug information; NULL: none */
 	struct symbols symbols;
@@ -33,6 +33,9 @@ struct modules {
  */
 struct module *modules_get(struct modules *modules, const char *path, const uint8_t *id,
 	unsigned id_size, bool kernel);
+
+/* Finds the file alone, if it is there. */
+void module_find(struct modules *modules, struct module *module);
 
 /* Finds and reads the file and its symbols, once. `release` is the recorded kernel's, or
  * NULL. Afterwards `file` and `symbols` are as good as they get. */

@@ -1,6 +1,7 @@
 /* Counting samples. */
 #include "annotate/profile.h"
 #include "annotate/merge.h"
+#include "annotate/narrow.h"
 #include "annotate/recall.h"
 #include "annotate/stacks.h"
 #include "launcher/base.h"
@@ -35,6 +36,7 @@ struct collect {
 	bool *wanted;	/* by the file's event number */
 	struct pending pending[PENDING]; /* read, not yet counted: a ring … */
 	unsigned read, done;		 /* … and how many passed through it */
+	const struct narrow *narrow;	 /* NULL: everything is wanted */
 	struct recall *recall;		 /* owned */
 	struct cached_comm comms[COMM_CACHE];
 };
@@ -162,10 +164,33 @@ static void count_oldest(struct collect *collect)
 		count_sample(collect, pending);
 }
 
+/* Samples that nobody asks about are counted at a glance. */
+static bool pass_over(struct collect *collect, const struct perfdata_record *record)
+{
+	struct profile *profile = collect->profile;
+	const struct attr *attr = record->attr;
+	struct bytes body = record->body;
+
+	if ((record->misc & PERFDATA_MISC_CPUMODE) != PERFDATA_MISC_USER ||
+		!(attr->sample_type & ATTR_IP) || attr->sample_type & ATTR_READ)
+		return false;
+	bytes_skip(&body, attr->sample_type & ATTR_IDENTIFIER ? 8 : 0);
+	uint64_t address = bytes_u64(&body);
+	if (body.failed || narrow_admits(collect->narrow, address))
+		return false;
+	profile->samples++;
+	collect->input->samples++;
+	profile->events.list[collect->events[record->event]].count++;
+	profile->event_samples += collect->wanted[record->event];
+	return true;
+}
+
 static void add_sample(struct collect *collect, const struct perfdata_record *record)
 {
 	struct profile *profile = collect->profile;
 
+	if (collect->narrow && pass_over(collect, record))
+		return;
 	if (collect->read - collect->done == PENDING)
 		count_oldest(collect);
 	struct pending *pending = &collect->pending[collect->read % PENDING];
@@ -217,6 +242,12 @@ static int begin_merge(struct profile *profile, struct input *input, struct faul
 
 int profile_add(struct profile *profile, struct input *input, struct fault *fault)
 {
+	return profile_add_narrow(profile, input, NULL, fault);
+}
+
+int profile_add_narrow(struct profile *profile, struct input *input,
+	const struct narrow *narrow, struct fault *fault)
+{
 	if (begin_merge(profile, input, fault) < 0)
 		return -1;
 
@@ -231,6 +262,7 @@ int profile_add(struct profile *profile, struct input *input, struct fault *faul
 	profile->lost += input->lost;
 	collect->profile = profile;
 	collect->input = input;
+	collect->narrow = narrow;
 	collect->events = xcalloc(data->attr_count, sizeof(*collect->events));
 	collect->wanted = xcalloc(data->attr_count, sizeof(*collect->wanted));
 	for (size_t i = 0; i < data->attr_count; i++) {
@@ -314,4 +346,21 @@ void profile_release(struct profile *profile)
 	tally_release(&profile->comms);
 	tally_release(&profile->unresolved);
 	*profile = (struct profile){0};
+}
+
+void profile_reset(struct profile *profile)
+{
+	struct profile fresh = {.warnings = profile->warnings,
+		.event = profile->event,
+		.compare = profile->compare,
+		.stacks = profile->stacks};
+
+	for (size_t i = 0; i < profile->input_count; i++) {
+		struct input *input = profile->inputs[i];
+		input->samples = 0;
+		for (size_t k = 0; k < input->data.id_count; k++)
+			input->data.ids[k].counted = 0;
+	}
+	profile_release(profile);
+	*profile = fresh;
 }

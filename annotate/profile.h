@@ -12,6 +12,8 @@ enum function_kind {
 	FUNCTION_KERNEL,
 };
 
+struct narrow;
+
 struct function {
 	enum function_kind kind;
 	const char *name;	 /* as shown */
@@ -62,6 +64,14 @@ struct profile {
  * else.
  */
 int profile_add(struct profile *profile, struct input *input, struct fault *fault);
+
+/* The same, finding out only about samples that `narrow` admits: the others are counted and
+ * nothing else. */
+int profile_add_narrow(struct profile *profile, struct input *input,
+	const struct narrow *narrow, struct fault *fault);
+
+/* Forgets everything that was added. */
+void profile_reset(struct profile *profile);
 
 /* After the last input: sums up and sorts functions. */
 void profile_finish(struct profile *profile);

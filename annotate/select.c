@@ -65,6 +65,24 @@ struct function **select_functions(
 	return list;
 }
 
+bool select_is_plain(const struct profile *profile, const char *wanted)
+{
+	char *end;
+	uint64_t address = strtoull(wanted, &end, 16);
+	bool by_address = strncmp(wanted, "0x", 2) == 0 && !*end;
+
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct function *function = profile->functions[i];
+		bool found = by_address && address - function->address < function->size;
+		for (enum match match = MATCH_EXACT; !by_address && match < MATCH_PART;
+			match++)
+			found |= matches(function, wanted, match);
+		if (found && function->hits)
+			return true;
+	}
+	return false;
+}
+
 struct function **select_sampled(
 	const struct profile *profile, size_t limit, size_t *count)
 {

@@ -10,6 +10,10 @@
 struct function **select_functions(
 	const struct profile *profile, const char *wanted, size_t *count);
 
+/* Whether a function with samples is meant by more than a part of its name. Also before the
+ * profile is finished. */
+bool select_is_plain(const struct profile *profile, const char *wanted);
+
 /* The hottest `limit` functions with samples. Owned array. */
 struct function **select_sampled(
 	const struct profile *profile, size_t limit, size_t *count);

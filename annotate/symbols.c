@@ -44,7 +44,11 @@ const char *symbols_own(struct symbols *symbols, char *name)
 
 static size_t underscores(const char *name)
 {
-	return strspn(name, "_");
+	size_t count = 0;
+
+	while (name[count] == '_')
+		count++;
+	return count;
 }
 
 /* By address, the name to show first: code before data, with a size before without, then
@@ -63,6 +67,8 @@ static int compare(const void *a, const void *b)
 		return left->size ? -1 : 1;
 	if (left->rank != right->rank)
 		return left->rank > right->rank ? -1 : 1;
+	if (left->name == right->name)
+		return 0;
 	size_t bars = underscores(left->name), other = underscores(right->name);
 	if (bars != other)
 		return bars < other ? -1 : 1;
