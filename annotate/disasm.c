@@ -1,6 +1,7 @@
 /* Disassembly: the only file that knows capstone. Its details are left off, as they
  * double the time; what annotate asks of an instruction stands in the text as well. */
 #include "annotate/disasm.h"
+#include "annotate/att.h"
 #include "launcher/base.h"
 
 #include <capstone/capstone.h>
@@ -15,10 +16,13 @@ enum {
 	MNEMONIC_WIDTH = 7,
 };
 
+static const uint64_t LEAST_ADDRESS = 0x10000; /* below, a number is only a number */
+
 /* What a mnemonic tells. */
 struct class
 {
 	bool known, slow, may_load, nop, exchange;
+	enum att_letter letter;
 	enum disasm_flow flow;
 };
 
@@ -29,6 +33,7 @@ struct disasm {
 	cs_insn *instruction;
 	unsigned machine, step; /* bytes of the least instruction */
 	bool att;
+	bool gnu; /* rewritten as the GNU tools have it */
 };
 
 static const struct machine_row {
@@ -60,7 +65,8 @@ struct disasm *disasm_new(unsigned machine, bool att)
 		disasm->machine = machine;
 		disasm->step = machines[i].step;
 		disasm->att = att;
-		if (att && machines[i].arch == CS_ARCH_X86)
+		disasm->gnu = att && machines[i].arch == CS_ARCH_X86;
+		if (disasm->gnu)
 			cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 		return disasm;
 	}
@@ -149,6 +155,7 @@ static struct class make_class(unsigned machine, const char *name)
 	class.nop = begins(word, "nop") || strcmp(word, "int3") == 0 || class.exchange;
 	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
 		class.slow |= begins(name, slow[i]);
+	class.letter = att_letter_of(word);
 	class.may_load =
 		!begins(word, "lea") && !begins(word, "nop") && !begins(word, "st");
 	return class;
@@ -199,7 +206,7 @@ static const char *last_hex(const char *operands)
 /* Whether the operation is on less than 64 bits, which no address fits in. */
 static bool is_narrow(const char *operands)
 {
-	static const char *const sizes[] = {"dword ptr", "byte ptr", "%e"};
+	static const char *const sizes[] = {"dword ptr", "byte ptr"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		if (strstr(operands, sizes[i]))
@@ -214,6 +221,13 @@ static bool is_narrow(const char *operands)
 	       strchr("dwb", operands[length - 1]);
 }
 
+/* The same in AT&T's syntax, where the mnemonic tells: only those whole operations are on 64
+ * bits that end in q. */
+static bool is_narrow_att(const char *name)
+{
+	return !strchr("q", name[strlen(name) - 1]) && !begins(name, "movabs");
+}
+
 /* mov eax, 0x… clears the upper half: how code in low memory takes an address. */
 static bool moves_to_register(const char *name, const char *operands)
 {
@@ -222,50 +236,118 @@ static bool moves_to_register(const char *name, const char *operands)
 		       (operands[0] == '$' && !strchr(operands, '(')));
 }
 
-/* [rip + 0x10] (or 0x10(%rip)) counts from the end of the instruction. */
-static void read_operands(const struct disasm *disasm,
-	struct disasm_instruction *instruction, const char *operands)
+static bool is_flow(const struct disasm_instruction *instruction)
 {
-	const char *rip = strstr(operands, "rip");
-	const char *hex = last_hex(operands);
-	bool flow = instruction->flow == DISASM_JUMP ||
-		    instruction->flow == DISASM_CONDITIONAL ||
-		    instruction->flow == DISASM_CALL;
+	return instruction->flow == DISASM_JUMP ||
+	       instruction->flow == DISASM_CONDITIONAL ||
+	       instruction->flow == DISASM_CALL;
+}
+
+static void set_target(struct disasm_instruction *instruction, uint64_t target)
+{
+	instruction->has_target = true;
+	instruction->target = target;
+}
+
+static void set_constant(struct disasm_instruction *instruction, uint64_t constant)
+{
+	instruction->has_constant = true;
+	instruction->constant = constant;
+}
+
+/* What is at a distance from the instruction's end. */
+static void set_memory(struct disasm_instruction *instruction, int64_t distance)
+{
+	instruction->memory = true;
+	set_constant(instruction,
+		instruction->address + instruction->size + (uint64_t)distance);
+}
+
+/* Immediates come first, then displacements, any of which may be an address. */
+static void read_att(
+	struct disasm_instruction *instruction, const char *name, const char *operands)
+{
+	const char *rip = strstr(operands, "(%rip");
 
 	if (rip) {
-		const char *start = disasm->att ? operands : rip;
-		hex = strstr(start, "0x");
-		uint64_t distance = hex ? strtoull(hex, NULL, 16) : 0;
-		bool negative = hex && ((hex > operands && hex[-1] == '-') ||
-					       (hex > operands + 1 && hex[-2] == '-'));
-		if (!hex) {
-			const char *digit = disasm->att ? strpbrk(operands, "0123456789")
-							: strpbrk(rip, "0123456789");
-			if (!digit)
-				return;
-			distance = strtoull(digit, NULL, 10);
-			negative = digit > operands &&
-				   (digit[-1] == '-' ||
-					   (digit > operands + 1 && digit[-2] == '-'));
-		}
-		instruction->has_constant = instruction->memory = true;
-		instruction->constant = instruction->address + instruction->size +
-					(negative ? -distance : distance);
+		while (rip > operands &&
+			(isxdigit((unsigned char)rip[-1]) || rip[-1] == 'x'))
+			rip--;
+		bool negative = rip > operands && rip[-1] == '-';
+		int64_t distance = (int64_t)strtoull(rip, NULL, 0);
+		set_memory(instruction, negative ? -distance : distance);
+		return;
+	}
+	if (is_flow(instruction) && begins(operands, "0x")) {
+		set_target(instruction, strtoull(operands, NULL, 16));
+		return;
+	}
+	for (const char *at = operands; (at = strstr(at, "0x")); at += 2) {
+		uint64_t value = strtoull(at, NULL, 16);
+		bool immediate = at > operands && at[-1] == '$';
+		if ((at > operands && at[-1] == '-') || value < LEAST_ADDRESS)
+			continue;
+		if (immediate && is_narrow_att(name) &&
+			!moves_to_register(name, operands))
+			continue;
+		set_constant(instruction, value);
+		return;
+	}
+}
+
+/* [rip + 0x10] counts from the end of the instruction. */
+static void read_intel(
+	struct disasm_instruction *instruction, const char *name, const char *operands)
+{
+	const char *rip = strstr(operands, "rip"), *hex = last_hex(operands);
+
+	if (rip) {
+		const char *digit = strpbrk(rip, "0123456789");
+		if (!digit)
+			return;
+		bool negative = digit > operands + 1 && digit[-2] == '-';
+		int64_t distance = (int64_t)strtoull(digit, NULL, 0);
+		set_memory(instruction, negative ? -distance : distance);
 		return;
 	}
 	if (!hex)
 		return;
 	uint64_t value = strtoull(hex, NULL, 16);
-	bool in_memory = strchr(operands, '[') || strchr(operands, '(');
-	if (flow && !in_memory) {
-		instruction->has_target = true;
-		instruction->target = value;
-	} else if ((hex == operands || hex[-1] != '-') &&
-		   (moves_to_register(instruction->text, operands) ||
-			   !is_narrow(operands))) {
-		instruction->has_constant = true;
-		instruction->constant = value;
-	}
+	if (is_flow(instruction) && !strchr(operands, '['))
+		set_target(instruction, value);
+	else if ((hex == operands || hex[-1] != '-') &&
+		 (moves_to_register(name, operands) || !is_narrow(operands)))
+		set_constant(instruction, value);
+}
+
+/* The length of an instruction that capstone does not know, so that what follows is decoded
+ * where it begins: of x86's with a VEX or EVEX prefix, as Intel's manual (volume 2, chapter 2)
+ * lays them out; of others one step. */
+static unsigned undecoded_length(
+	const struct disasm *disasm, const uint8_t *bytes, size_t size)
+{
+	unsigned step = disasm->step < size ? disasm->step : (unsigned)size;
+	unsigned prefix = bytes[0] == 0x62   ? 4
+			  : bytes[0] == 0xc4 ? 3
+			  : bytes[0] == 0xc5 ? 2
+					     : 0;
+
+	if (disasm->machine != EM_X86_64 || !prefix || size < prefix + 2)
+		return step;
+	unsigned map = prefix == 2 ? 1 : bytes[1] & 7;
+	uint8_t opcode = bytes[prefix], modrm = bytes[prefix + 1];
+	unsigned length = prefix + 2, mod = modrm >> 6;
+	bool sib = mod != 3 && (modrm & 7) == 4;
+	if (sib && size < length + 1)
+		return step;
+	bool no_base = (sib ? bytes[length] & 7 : modrm & 7) == 5;
+	length += sib;
+	length += mod == 1 ? 1 : mod == 2 || (mod == 0 && no_base) ? 4 : 0;
+	/* An immediate byte: all of the map of 0f 3a, and some of that of 0f. */
+	length +=
+		map == 3 || (map == 1 && (opcode == 0xc2 || (opcode >> 2 == 0x70 >> 2) ||
+						 (opcode >= 0xc4 && opcode <= 0xc6)));
+	return length <= size ? length : step;
 }
 
 void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
@@ -278,7 +360,7 @@ void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
 
 	*instruction = (struct disasm_instruction){.address = address};
 	if (!cs_disasm_iter(disasm->handle, &at, &left, &next, decoded)) {
-		instruction->size = disasm->step < size ? disasm->step : (unsigned)size;
+		instruction->size = undecoded_length(disasm, bytes, size);
 		size_t used = (size_t)snprintf(instruction->text, DISASM_TEXT, ".byte");
 		for (unsigned i = 0; i < instruction->size; i++)
 			used += (size_t)snprintf(instruction->text + used,
@@ -292,6 +374,14 @@ void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
 	instruction->nop = class->nop &&
 			   (!class->exchange || strcmp(decoded->op_str, "ax, ax") == 0 ||
 				   strcmp(decoded->op_str, "%ax, %ax") == 0);
-	join(instruction->text, decoded->mnemonic, decoded->op_str);
-	read_operands(disasm, instruction, decoded->op_str);
+	if (disasm->gnu) {
+		char name[DISASM_TEXT / 4], operands[DISASM_TEXT / 2];
+		att_rewrite(name, operands, sizeof(name), decoded->mnemonic,
+			decoded->op_str, class->letter, bytes, decoded->size);
+		join(instruction->text, name, operands);
+	} else {
+		join(instruction->text, decoded->mnemonic, decoded->op_str);
+	}
+	(disasm->gnu ? read_att : read_intel)(
+		instruction, decoded->mnemonic, decoded->op_str);
 }

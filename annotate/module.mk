@@ -1,7 +1,7 @@
 # annotate: reads recordings and shows them.
 
 ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
-	annotate.o attr.o bytecode.o code.o code_patches.o demangle.o diff.o disasm.o elffile.o \
+	annotate.o att.o attr.o bytecode.o code.o code_patches.o demangle.o diff.o disasm.o elffile.o \
 	elfwrite.o fault.o features.o file.o firefox.o folded.o gdbscript.o gperf.o \
 	hits.o html.o input.o input_module.o jitdump.o json.o kallsyms.o large.o lines.o listing.o listing_lines.o \
 	listing_marks.o locate.o machine.o merge.o module.o naming.o narrow.o options.o pager.o \
@@ -46,3 +46,9 @@ $(O)/obj/annotate/spans_test: $(O)/obj/annotate/spans_test.o $(O)/obj/annotate/s
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
 
 TEST_PROGRAMS += $(O)/obj/annotate/spans_test
+
+# Shows what tests/annotate/syntax.sh compares with objdump.
+$(O)/obj/tests/annotate/disassemble: $(O)/obj/tests/annotate/disassemble.o $(ANNOTATE_PARTS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(BASE_LDFLAGS) $(LDFLAGS) -no-pie -o $@ $^ $(ANNOTATE_LIBS)
+
+TEST_PROGRAMS += $(O)/obj/tests/annotate/disassemble

@@ -78,7 +78,7 @@ static const char help[] =
 	"that was\n"
 	"                        patched are listed\n"
 	"      --raw             show the bytes of each instruction\n"
-	"      --syntax=NAME     intel (default) or att\n"
+	"      --syntax=NAME     att (default), as gdb and objdump have it, or intel\n"
 	"      --color=WHEN      auto (default), always or never\n"
 	"      --no-pager        never page through $PAGER (less)\n"
 	"      --json            one JSON object, as described in annotate(1)\n"
@@ -131,7 +131,7 @@ static size_t read_number(const char *option, const char *word)
 static void read_option(struct options *options, int option)
 {
 	static const char *const colours[] = {"auto", "always", "never", NULL};
-	static const char *const syntaxes[] = {"intel", "att", NULL};
+	static const char *const syntaxes[] = {"att", "intel", NULL};
 	static const char *const bytes[] = {"exit", "load", "sample", NULL};
 
 	switch (option) {
@@ -159,7 +159,7 @@ static void read_option(struct options *options, int option)
 	case OPTION_RAW: options->raw = true; break;
 	case OPTION_SYMFS: options->input.symfs = optarg; break;
 	case OPTION_SYNTAX:
-		options->listing.att = choose("syntax", optarg, syntaxes) == 1;
+		options->listing.att = choose("syntax", optarg, syntaxes) == 0;
 		break;
 	case OPTION_TOP:
 		options->top = read_number("top", optarg);
@@ -177,7 +177,7 @@ void options_read(struct options *options, int argc, char **argv)
 	static char *default_paths[] = {default_path, NULL};
 	int end = 1, option;
 
-	*options = (struct options){.top = DEFAULT_TOP};
+	*options = (struct options){.top = DEFAULT_TOP, .listing.att = true};
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
 	while ((option = getopt_long(end, argv, "h", longs, NULL)) != -1)

@@ -64,5 +64,5 @@ assert a["samples"] == b["samples"] and len(b["runs"]) == 1' || fail "the refuse
 # Compared, not merged.
 expect 0 "$annotate" --diff 1/perf.data 5/perf.data -- adds
 grep -q 'jit  *adds  (other code)' out || fail "diff table: $(cat out)"
-grep -q ' - .*add     rax, 1$' out || fail "diff listing: $(cat out)"
-grep -q ' + .*sub     rax, 1$' out || fail "diff listing: $(cat out)"
+grep -q ' - .*add     $0x1,%rax$' out || fail "diff listing: $(cat out)"
+grep -q ' + .*sub     $0x1,%rax$' out || fail "diff listing: $(cat out)"

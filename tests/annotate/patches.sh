@@ -50,11 +50,11 @@ assert body(final) == [muls] * 2 + [adds] * 14
 patched = [i for i in final if "patches" in i]
 assert [i["patches"][0]["why"] for i in patched] == ["first", "second"]
 assert [i["patches"][0]["time"] for i in patched] == times
-assert all(i["loaded"].split() == ["add", "rax,", "1"] for i in patched)
+assert all(i["loaded"].split() == ["add", "$0x1,%rax"] for i in patched)
 assert not [i for i in final if "loaded" in i and i not in patched]
 CHECK
 
-grep -q '^ *[0-9.]*%* *[0-9]* .\* *[0-9a-f]*  imul    rax, rdx  ; loaded as: add     rax, 1' exit.txt ||
+grep -q '^ *[0-9.]*%* *[0-9]* .\* *[0-9a-f]*  imul    %rdx,%rax  ; loaded as: add     $0x1,%rax' exit.txt ||
 	fail "the patched instruction is not marked: $(cat exit.txt)"
 grep -q 'patched at +[0-9.]* s: 48 83 c0 01 -> 48 0f af c2  second' exit.txt ||
 	fail "no patch history: $(cat exit.txt)"
