@@ -8,10 +8,13 @@
 #   make install    into PREFIX (/usr/local), below DESTDIR; make uninstall removes it
 #   make help       every target
 #
-# O=DIR builds elsewhere, SAN=1 with ASan and UBSan, COVERAGE=1 for gcov, CC=clang with clang.
+# O=DIR builds elsewhere, SAN=1 with ASan and UBSan, DEBUG=1 for debugging (the jit asserts its
+# stack at every instruction), COVERAGE=1 for gcov, CC=clang with clang.
 
 ifdef SAN
 O ?= build-san
+else ifdef DEBUG
+O ?= build-debug
 else
 O ?= build
 endif
@@ -22,6 +25,10 @@ endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wpointer-arith -Wwrite-strings -Wundef
 CPPFLAGS += -I. -D_GNU_SOURCE
+ifdef DEBUG
+CFLAGS   ?= -Og -g
+CPPFLAGS += -DDEBUG
+endif
 CFLAGS   ?= -O2 -g
 BASE_CFLAGS := -std=gnu11 $(WARNINGS) -fno-omit-frame-pointer
 ifdef WERROR

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jit/cache.h"
+#include "jit/check.h"
 #include "jit/jit.h"
 #include "jit/lower.h"
 #include "jit/opt.h"
@@ -126,6 +127,18 @@ static void enter_block(struct lower *lower, const struct ir_op *op)
 				.b = (uintptr_t)&jit.timers.bytecodes_compiled});
 }
 
+/* For --check-stack: before every instruction, the stack as the frame has it. */
+static void check_depth(struct lower *lower, const struct ir_op *op)
+{
+	check_effect(op->opcode, op->oparg);
+	if (lower->depth != op->depth)
+		check_failed(lower->ir->code, op->index,
+			"the stack is compiled at another depth");
+	lower_stencil(lower, STENCIL_CHECK_STACK,
+		(struct emit_holes){
+			.a = (uintptr_t)lower->compiled, .b = lower_exit(lower)});
+}
+
 static void lower_op_at(struct lower *lower)
 {
 	const struct ir_op *op = lower_op(lower);
@@ -137,6 +150,8 @@ static void lower_op_at(struct lower *lower)
 	}
 	if (lower->dead)
 		return;
+	if (jit.check_stack && !lower->names_const)
+		check_depth(lower, op);
 	if (jit.stress_deopt && !lower->names_const)
 		lower_stencil(lower, STENCIL_STRESS,
 			(struct emit_holes){.deopt = lower_deopt(lower, lower->number)});

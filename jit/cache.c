@@ -156,6 +156,9 @@ static void *emit_stub(struct cache *cache, emitter *emit, const void *what)
 	ends.error = emit_label_at(&stub_emit, cache->error);
 	if (cache->target)
 		ends.target = emit_label_at(&stub_emit, cache->target);
+	if (jit.stress_deopt)
+		emit_stencil(&stub_emit, STENCIL_STRESS_GUARD,
+			&(struct emit_holes){.exit = ends.exit});
 	emit(&stub_emit, what, &ends);
 	return emit_commit(&stub_emit);
 }

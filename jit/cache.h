@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "jit/emit.h"
+#include "jit/jit.h"
 #include "jit/patchpoint.h"
 #include "jit/python.h"
 
@@ -67,7 +68,7 @@ struct cache {
 	/* Labels until the code is committed, then addresses. */
 	int next_label, miss_label, error_label, target_label;
 	void *next, *miss, *error, *target; /* the last one: where it jumps, or none */
-	struct cache_stub *stubs; /* all, old ones included */
+	struct cache_stub *stubs;	    /* all, old ones included */
 };
 
 /* What to compile in line, from the interpreter's own cache. */
@@ -97,6 +98,10 @@ void cache_learn_iterate(struct cache *cache, PyObject *iterator);
  * what no stub is made for costs little. */
 static inline bool cache_learns(struct cache *cache)
 {
+	if (jit.stress_missed) {
+		jit.stress_missed = false;
+		return false;
+	}
 	if (cache->state == CACHE_MEGAMORPHIC || ++cache->misses < cache->patience)
 		return false;
 	cache->misses = 0;

@@ -40,6 +40,7 @@ void jit_start(const struct options *options)
 	jit.statistics = options->statistics;
 	jit.perf = options->perf;
 	jit.stress_deopt = options->stress_deopt;
+	jit.check_stack = options->check_stack;
 	jit.dump_ir = options->dump_ir;
 	atexit(finish);
 	if (!options->threshold)

@@ -231,3 +231,10 @@ int lower_deopt(struct lower *lower, int number)
 		index--;
 	return exit_label(lower, add_exit(lower, index, index), lower->deopt);
 }
+
+uint32_t lower_exit(struct lower *lower)
+{
+	uint32_t index = lower_op(lower)->index;
+
+	return (uint32_t)add_exit(lower, index, index);
+}

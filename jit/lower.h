@@ -77,6 +77,8 @@ int lower_error(struct lower *lower);
 int lower_error_at(struct lower *lower, uint32_t lookup);
 int lower_reraise(struct lower *lower);
 int lower_deopt(struct lower *lower, int number);
+/* The number of such an exit, which nothing leaves by: for --check-stack. */
+uint32_t lower_exit(struct lower *lower);
 
 /* The label of an op that is a leader. */
 int lower_label(struct lower *lower, int number);

@@ -190,8 +190,8 @@ static void lower_swap(struct lower *lower)
 
 /* A cache's place: what is compiled in line from the interpreter's cache, or a jump to the
  * newest stub. */
-static struct cache *cache_begin(struct lower *lower, enum cache_kind kind, PyObject *name,
-	uint32_t owned, uint32_t slot)
+static struct cache *cache_begin(struct lower *lower, enum cache_kind kind,
+	PyObject *name, uint32_t owned, uint32_t slot)
 {
 	const struct ir_op *op = lower_op(lower);
 	struct compiled *compiled = lower->compiled;
@@ -242,6 +242,9 @@ static void cache_end(struct lower *lower, struct cache *cache, enum stencils mi
 	if (in_line) {
 		seed.holes.exit = chain;
 		seed.holes.error = cache->error_label;
+		if (jit.stress_deopt)
+			lower_stencil(lower, STENCIL_STRESS_GUARD,
+				(struct emit_holes){.exit = chain});
 		lower_stencil(lower, seed.stencil, seed.holes);
 		emit_bind(lower->emit, cache->next_label);
 		emit_cold(lower->emit, true);

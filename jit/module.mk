@@ -13,7 +13,7 @@ PYTHON_ARCHIVE := $(shell pkg-config --variable=libdir python-3.11-embed)/libpyt
 PYTHON_LIBS := -Wl,-export-dynamic -Wl,--whole-archive $(PYTHON_ARCHIVE) \
 	-Wl,--no-whole-archive -lexpat -lz -lm -ldl
 
-ENGINE_OBJECTS := $(addprefix $(O)/obj/jit/, main.o options.o jit.o hook.o vectorcall.o table.o compile.o \
+ENGINE_OBJECTS := $(addprefix $(O)/obj/jit/, main.o options.o jit.o hook.o vectorcall.o check.o table.o compile.o \
 	ir_build.o ir_effect.o baseline.o lower.o lower_ops.o enter.o frame.o except.o \
 	timers.o errors.o runtime.o runtime_find.o runtime_object.o runtime_call.o \
 	runtime_build.o runtime_names.o runtime_raise.o runtime_async.o runtime_misc.o runtime_number.o \

@@ -9,6 +9,7 @@
 #include "jit/frame.h"
 #include "jit/ir.h"
 #include "jit/jit.h"
+#include "jit/runtime.h"
 #include "jit/symbols.h"
 
 enum {
@@ -108,13 +109,21 @@ static void give_up(struct opt_fragment *fragment)
 	loop->turns = loop->tries < MAX_TRIES ? (int32_t)jit.tier2 * 4 : NEVER;
 }
 
+static bool is_stressed(void)
+{
+	if (!jit.stress_deopt || --runtime_stress > 0)
+		return false;
+	runtime_stress_again();
+	return true;
+}
+
 int opt_enter(PyThreadState *thread, _PyInterpreterFrame *frame,
 	struct opt_fragment *fragment, char *base)
 {
 	if (thread->recursion_remaining < RECURSION_LEFT || thread->cframe->use_tracing)
 		return 0;
 	for (size_t i = 0; i < fragment->need_count; i++) {
-		if (is_met(&fragment->needs[i], frame, base))
+		if (is_met(&fragment->needs[i], frame, base) && !is_stressed())
 			continue;
 		if (++fragment->loop->misses > MAX_MISSES)
 			give_up(fragment);

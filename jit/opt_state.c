@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jit/jit.h"
+
 static uint64_t at(int slot)
 {
 	return (uint64_t)(int64_t)opt_slot_at(slot);
@@ -29,8 +31,13 @@ bool opt_is_number(const struct opt_item *item)
 
 void opt_stencil(struct opt *opt, enum stencils id, struct emit_holes holes)
 {
-	if (opt->emitting)
-		emit_stencil(&opt->emit, id, &holes);
+	if (!opt->emitting)
+		return;
+	/* Every guard fails in turn, and so does every instruction (opt_compile.c). */
+	if (jit.stress_deopt && holes.deopt && id != STENCIL_STRESS)
+		emit_stencil(&opt->emit, STENCIL_STRESS,
+			&(struct emit_holes){.deopt = holes.deopt});
+	emit_stencil(&opt->emit, id, &holes);
 }
 
 int opt_new_slot(struct opt *opt)

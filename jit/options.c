@@ -109,6 +109,8 @@ static bool parse_long(struct options *options, const char *word)
 		options->action = OPTIONS_VERSION;
 	else if (!strcmp(word, "--opcodes"))
 		options->action = OPTIONS_OPCODES;
+	else if (!strcmp(word, "--check-stack"))
+		options->check_stack = true;
 	else if ((value = value_of(word, "--threshold")))
 		parse_number(options, &options->threshold, value, word);
 	else if ((value = value_of(word, "--tier2")))
@@ -177,6 +179,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		.threshold = OPTIONS_THRESHOLD,
 		.tier2 = OPTIONS_TIER2,
 		.gdb = true,
+		.check_stack = OPTIONS_CHECK_STACK,
 		.argv = xcalloc((size_t)argc + 1, sizeof(char *)),
 		.owned = xcalloc((size_t)argc + 1, sizeof(char *)),
 	};
@@ -230,6 +233,7 @@ void options_help(void)
 	      "  --tier2=N         turns of a loop before it is optimised (default 500);\n"
 	      "                    0: never\n"
 	      "  --stress=deopt    let every guard fail in turn\n"
+	      "  --check-stack     assert the stack at every instruction of compiled code\n"
 	      "  --gdb=on|off      register code with gdb (default: on)\n"
 	      "  --agent=WHICH     tell a profiler's agent about compiled code: oprofile "
 	      "or\n"

@@ -17,11 +17,19 @@ enum options_action {
 	OPTIONS_BAD,	 /* `bad` says why */
 };
 
+/* A build for debugging checks always. */
+#ifdef DEBUG
+enum { OPTIONS_CHECK_STACK = true };
+#else
+enum { OPTIONS_CHECK_STACK = false };
+#endif
+
 struct options {
 	enum options_action action;
 	bool perf;	   /* -p */
 	bool statistics;   /* -s */
 	bool stress_deopt; /* --stress=deopt */
+	bool check_stack;  /* --check-stack */
 	bool gdb;	   /* register code with gdb; off by --gdb=off */
 	bool oprofile;	   /* --agent=oprofile */
 	bool vtune;	   /* --agent=vtune */

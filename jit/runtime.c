@@ -17,6 +17,12 @@ void runtime_stress_again(void)
 	jit.timers.deopts_stress++;
 }
 
+void runtime_stress_guard(void)
+{
+	runtime_stress_again();
+	jit.stress_missed = true;
+}
+
 void runtime_dealloc(PyObject *object)
 {
 	_Py_Dealloc(object);

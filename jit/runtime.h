@@ -35,6 +35,8 @@ runtime_op *runtime_find(uint8_t opcode);
 /* Guards until the next one fails under --stress=deopt. */
 extern int runtime_stress;
 void runtime_stress_again(void) __attribute__((cold));
+/* The same for a cache's guard: the cache learns nothing from the miss that follows. */
+void runtime_stress_guard(void) __attribute__((cold));
 
 void runtime_dealloc(PyObject *object);
 void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local);

@@ -1,6 +1,7 @@
 /* Stencils for the flow of control: jumps, exits, returns, loops, the generic
  * instruction.
  */
+#include "jit/check.h"
 #include "jit/stencils.h"
 
 /* An instruction whose work a C function does on the stack in memory. */
@@ -110,6 +111,14 @@ void op_COUNT_BLOCK(void)
 	CONT();
 }
 
+/* For --check-stack: what is on the stack; A is the code, B the number of an exit here. */
+void op_CHECK_STACK(void)
+{
+	check_stack(thread, frame, (struct compiled *)HOLE64(HOLE_A),
+		HOLE_ARGUMENT(HOLE_B), top);
+	CONT();
+}
+
 /* A guard that fails now and then, before an instruction. */
 void op_STRESS(void)
 {
@@ -119,6 +128,17 @@ void op_STRESS(void)
 		return;
 	}
 	CONT();
+}
+
+/* The same before a guard of a cache: then it fails, with what was handed to it. */
+void op_STRESS_GUARD(PyObject *a, PyObject *b)
+{
+	if (UNLIKELY(--runtime_stress <= 0)) {
+		runtime_stress_guard();
+		exit2(a, b);
+		return;
+	}
+	cont2(a, b);
 }
 
 void op_POLL_TRACING(void)
