@@ -46,7 +46,7 @@ struct place_order {
 	bool required; /* where that cannot be it must not run at all: status 125 */
 	bool quiet;    /* no warning where it is not moved */
 	bool hold;     /* leave it stopped before its first instruction (SIGSTOP) */
-	bool alone;    /* no other process is started before the execve */
+	bool alone;    /* nobody else shares this process's memory from now on */
 };
 
 /* Starts the helper; the very next execve of this process is then placed. To be called

@@ -1,10 +1,11 @@
 /* The helper process that moves the program: made just before execve, gone before the
  * program's first instruction.
  *
- * It is an orphan, so that the program has no child that it does not know of, in a
- * session of its own, so that no Ctrl-C or SIGSTOP for the program's group reaches it,
- * and shares this process's memory until the execve gives the program its own, as copying
- * would cost more than all the rest. */
+ * It is an orphan, so that the program has no child that it does not know of, and in a
+ * session of its own, so that no Ctrl-C or SIGSTOP for the program's group reaches it. It
+ * shares this process's memory, as copying would cost more than all the rest: until the
+ * execve, which leaves the memory to it alone, it makes no call that may fail (errno is
+ * shared as well) or allocates. Where a supervisor shares that memory, it has a copy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -41,8 +42,9 @@ struct helper {
 	struct place_order order;
 	pid_t program;
 	int state;
-	int error; /* why it ended, an errno */
-	char *stack;
+	int error;	/* why it ended, an errno */
+	char *stack;	/* or NULL, with a copy of the memory: */
+	int pipe[2];	/* tells how it went then, in place of `state` */
 	cpu_set_t cpus; /* of the program */
 	bool shared;	/* both are on one of them only, */
 	bool pinned;	/* until the helper lets the program go */
@@ -151,25 +153,49 @@ static void prepare_stack(char *stack)
 	madvise(stack + STACK_SIZE - STACK_USED, STACK_USED, MADV_POPULATE_WRITE);
 }
 
-/* Ends by returning: AddressSanitizer does not like _exit() on a stack of our own. */
-static int run_helper(void *data)
+/* Nothing that it inherits is of use to it but stderr. A pipe that it held open would keep
+ * its reader waiting. */
+static void tidy(const struct helper *helper)
 {
-	/* The program goes on with its stack once it knows that it is seized. */
-	struct helper *shared = data;
-	const struct helper helper = *shared;
-	struct remote remote = {helper.program, -1};
+	unsigned keep = (unsigned)helper->pipe[1];
 
-	shared->error = seize(helper.program);
-	if (shared->error)
-		return 0;
-	__atomic_store_n(&shared->state, HELPER_SEIZED, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &shared->state, FUTEX_WAKE, 1, NULL, NULL, 0);
 	setsid();
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
-	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
-	prepare_stack(helper.stack);
-	if (!remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))
+	if (helper->stack) {
+		syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+		prepare_stack(helper->stack);
+		return;
+	}
+	if (keep > STDERR_FILENO + 1)
+		syscall(SYS_close_range, STDERR_FILENO + 1, keep - 1, 0);
+	syscall(SYS_close_range, keep + 1, ~0U, 0);
+}
+
+/* The program goes on with its stack, where *helper may be, once it knows. */
+static void tell(struct helper *helper, int error)
+{
+	helper->error = error;
+	if (!helper->stack) {
+		if (write(helper->pipe[1], &error, sizeof(error)) < 0)
+			_exit(0);
+		close(helper->pipe[1]);
+	} else if (!error) {
+		__atomic_store_n(&helper->state, HELPER_SEIZED, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &helper->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+/* Ends by returning: AddressSanitizer does not like _exit() on a stack of our own. */
+static int run_helper(void *data)
+{
+	const struct helper helper = *(struct helper *)data;
+	struct remote remote = {helper.program, -1};
+
+	tidy(&helper);
+	int error = seize(helper.program);
+	tell(data, error);
+	if (!error && !remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))
 		place(&remote, &helper);
 	return 0;
 }
@@ -199,6 +225,14 @@ static int await_seized(struct helper *helper)
 	return helper->error ? helper->error : ECHILD;
 }
 
+static int await_parent(pid_t parent)
+{
+	while (waitpid(parent, NULL, __WALL) < 0)
+		if (errno != EINTR)
+			return errno;
+	return 0;
+}
+
 static int start(struct helper *helper)
 {
 	/* Never unmapped: it goes with this memory at execve. */
@@ -212,12 +246,31 @@ static int start(struct helper *helper)
 	helper->state = HELPER_STARTING;
 	pid_t parent = clone(
 		run_parent, stack + size, CLONE_VM | CLONE_VFORK | CLONE_FILES, helper);
-	if (parent < 0)
+	int error = parent < 0 ? errno : await_parent(parent);
+	if (!error)
+		error = helper->error ? helper->error : await_seized(helper);
+	return error;
+}
+
+static int start_copy(struct helper *helper)
+{
+	int error = 0;
+
+	if (pipe2(helper->pipe, O_CLOEXEC))
 		return errno;
-	while (waitpid(parent, NULL, __WALL) < 0)
-		if (errno != EINTR)
-			return errno;
-	return helper->error ? helper->error : await_seized(helper);
+	pid_t parent = fork();
+	if (parent == 0) {
+		if (fork() == 0)
+			run_helper(helper);
+		_exit(0);
+	}
+	error = parent < 0 ? errno : await_parent(parent);
+	/* So that the read ends if the helper does. */
+	close(helper->pipe[1]);
+	if (!error && read(helper->pipe[0], &error, sizeof(error)) != sizeof(error))
+		error = ECHILD;
+	close(helper->pipe[0]);
+	return error;
 }
 
 /* The launcher's CPU for the helper too, and only that for both until the program has its
@@ -248,7 +301,7 @@ static int prepare(struct helper *helper)
 	sigprocmask(SIG_SETMASK, &all, &mask);
 	helper->shared = share_cpu(&helper->cpus);
 	helper->pinned = helper->shared && helper->order.move && helper->order.alone;
-	int error = start(helper);
+	int error = helper->order.alone ? start(helper) : start_copy(helper);
 	if (helper->shared && (error || !helper->pinned))
 		restore_cpus(0, &helper->cpus);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -259,7 +312,7 @@ static int prepare(struct helper *helper)
 
 int place_prepare(const struct place_order *order)
 {
-	struct helper helper = {.order = *order, .program = getpid()};
+	struct helper helper = {.order = *order, .program = getpid(), .pipe = {-1, -1}};
 	int error = prepare(&helper);
 
 	if (!error)
