@@ -103,6 +103,21 @@ static void patches(
 	fputc(']', out);
 }
 
+/* Names that stand one a line. */
+static void inlined(FILE *out, const char *names)
+{
+	cleanup_free char *copy = xstrdup(names);
+	const char *comma = ", \"inlined\": [";
+	char *rest = copy;
+
+	for (char *name; (name = strsep(&rest, "\n"));) {
+		fputs(comma, out);
+		json_string(out, name);
+		comma = ", ";
+	}
+	fputc(']', out);
+}
+
 static void instructions(struct writer *writer, const struct listing *listing)
 {
 	FILE *out = writer->out;
@@ -134,6 +149,8 @@ static void instructions(struct writer *writer, const struct listing *listing)
 			fputs(", \"bytecode\": ", out);
 			json_string(out, listing_text(listing, row->bytecode));
 		}
+		if (row->inlined)
+			inlined(out, listing_text(listing, row->inlined));
 		if (row->label)
 			fprintf(out, ", \"label\": %d", row->label);
 		if (row->target)

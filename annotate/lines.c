@@ -2,6 +2,7 @@
 #include "annotate/lines.h"
 #include "launcher/base.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ struct lines_entry *lines_of(
 	struct lines *lines, uint64_t start, uint64_t end, size_t *count)
 {
 	Dwarf_Die unit;
+	Dwarf_Attribute attribute;
 	Dwarf_Lines *table;
 	size_t size = 0;
 	struct lines_entry *list = NULL;
@@ -70,6 +72,8 @@ struct lines_entry *lines_of(
 	if (!find_unit(lines->dwarf, start, &unit) ||
 		dwarf_getsrclines(&unit, &table, &size) != 0)
 		return NULL;
+	const char *directory =
+		dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
 	for (size_t i = 0; i < size; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(table, i);
 		Dwarf_Addr address;
@@ -86,7 +90,89 @@ struct lines_entry *lines_of(
 			list = xreallocarray(
 				list, *count ? *count * 2 : 1, sizeof(*list));
 		list[(*count)++] = (struct lines_entry){
-			address, number > 0 ? (unsigned)number : 0, file};
+			address, number > 0 ? (unsigned)number : 0, file, directory};
 	}
 	return list;
+}
+
+enum {
+	DEEPEST = 64, /* levels of scopes that are followed */
+};
+
+struct search {
+	uint64_t start, end;
+	struct lines_inline *list;
+	size_t count;
+};
+
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+}
+
+static void add_inline(struct search *search, Dwarf_Die *die, unsigned depth)
+{
+	const char *name = name_of(die);
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while (name && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		if (start >= end || end <= search->start || start >= search->end)
+			continue;
+		if ((search->count & (search->count - 1)) == 0)
+			search->list = xreallocarray(search->list,
+				search->count ? search->count * 2 : 1,
+				sizeof(*search->list));
+		search->list[search->count++] =
+			(struct lines_inline){start, end, depth, name};
+	}
+}
+
+static bool touches(Dwarf_Die *die, const struct search *search)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
+		if (start < search->end && end > search->start)
+			return true;
+	return false;
+}
+
+/* Scopes are within scopes: only those that touch the function are looked into. */
+static void walk(struct search *search, Dwarf_Die *parent, unsigned depth, unsigned level)
+{
+	Dwarf_Die die;
+
+	if (level > DEEPEST || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+		bool inlined = tag == DW_TAG_inlined_subroutine;
+		if (tag == DW_TAG_namespace) {
+			walk(search, &die, depth, level + 1);
+			continue;
+		}
+		if (!inlined && tag != DW_TAG_subprogram && tag != DW_TAG_lexical_block)
+			continue;
+		if (!touches(&die, search))
+			continue;
+		if (inlined)
+			add_inline(search, &die, depth + 1);
+		walk(search, &die, depth + inlined, level + 1);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+struct lines_inline *lines_inlines(
+	struct lines *lines, uint64_t start, uint64_t end, size_t *count)
+{
+	struct search search = {.start = start, .end = end};
+	Dwarf_Die unit;
+
+	if (find_unit(lines->dwarf, start, &unit))
+		walk(&search, &unit, 0, 0);
+	*count = search.count;
+	return search.list;
 }

@@ -38,6 +38,7 @@ struct listing_row {
 	size_t file;	 /* of the source line */
 	size_t source;	 /* the text of the line, where it differs from the row before */
 	size_t bytecode; /* the bytecode it came from, where another one begins */
+	size_t inlined;	 /* functions inlined here, outermost first, one a line */
 	size_t first_patch, patch_count; /* in listing->patches */
 };
 
@@ -104,6 +105,20 @@ struct listing_sources;
 struct listing_sources *listing_sources_new(const char *symfs);
 void listing_sources_free(struct listing_sources *sources);
 void listing_add_lines(struct listing_sources *sources, struct listing *listing);
+
+/* Jump arrows of a listing for text (listing_arrows.c); free with listing_arrows_free(). */
+struct listing_arrows;
+struct listing_arrows *listing_arrows_new(const struct listing *listing);
+void listing_arrows_free(struct listing_arrows *arrows);
+
+enum {
+	LISTING_ARROWS_ROOM = 64, /* bytes that a row's arrows take at most */
+};
+
+/* What stands beside a row, and between it and the row before; empty where no row has an
+ * arrow. */
+void listing_arrows_at(struct listing_arrows *arrows, size_t row, char *text);
+void listing_arrows_between(struct listing_arrows *arrows, size_t row, char *text);
 
 /* Samples, blocks and the marks that follow from them (listing_marks.c). */
 void listing_count(struct listing *listing, struct input *const *inputs);

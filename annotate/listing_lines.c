@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-	SOURCE_ROOM = 200, /* bytes of a source line that are shown */
+	SOURCE_ROOM = 200,  /* bytes of a source line that are shown */
+	INLINE_ROOM = 1024, /* of the names of functions inlined into each other */
 };
 
 struct native { /* debug information that is open */
@@ -30,6 +31,7 @@ struct origin {
 	uint32_t line;
 	uint32_t discriminator;
 	const char *file;
+	const char *directory; /* what it is relative to; NULL: the recorded one */
 };
 
 struct listing_sources *listing_sources_new(const char *symfs)
@@ -104,9 +106,48 @@ static struct origin *native_origins(
 	for (size_t i = 0; i < entries; i++)
 		list = add(list, count,
 			(struct origin){table[i].address - start, table[i].line, 0,
-				table[i].file});
+				table[i].file, table[i].directory});
 	free(table);
 	return list;
+}
+
+/* The chain of inlined functions at each row, outermost first. They come outer before inner,
+ * so that what is put behind is within what stands. */
+static void add_inlines(struct listing_sources *sources, struct listing *listing)
+{
+	const struct function *function = listing->function;
+	struct lines *lines = function->module && function->kind != FUNCTION_KERNEL
+				      ? open_native(sources, function->module)
+				      : NULL;
+	char chain[INLINE_ROOM], last[INLINE_ROOM] = "";
+	size_t count = 0, kept = 0;
+
+	if (!lines)
+		return;
+	uint64_t start = function->symbol->address;
+	struct lines_inline *list =
+		lines_inlines(lines, start, start + function->size, &count);
+	for (size_t i = 0; i < listing->count && count; i++) {
+		struct listing_row *row = &listing->rows[i];
+		size_t used = 0;
+		chain[0] = '\0';
+		for (size_t k = 0; k < count; k++) {
+			if (start + row->offset < list[k].start ||
+				start + row->offset >= list[k].end)
+				continue;
+			int more = snprintf(chain + used, sizeof(chain) - used, "%s%s",
+				used ? "\n" : "", list[k].name);
+			if (more < 0 || (size_t)more >= sizeof(chain) - used)
+				break;
+			used += (size_t)more;
+		}
+		chain[used] = '\0';
+		if (strcmp(chain, last) != 0)
+			kept = used ? listing_keep(listing, chain, used) : 0;
+		memcpy(last, chain, used + 1);
+		row->inlined = kept;
+	}
+	free(list);
 }
 
 static int compare(const void *a, const void *b)
@@ -121,7 +162,8 @@ static void show_line(struct listing_sources *sources, struct listing *listing,
 {
 	const char *base = strrchr(origin->file, '/');
 	size_t length = 0;
-	const char *text = source_line(sources->source, listing->function->input->cwd,
+	const char *text = source_line(sources->source,
+		origin->directory ? origin->directory : listing->function->input->cwd,
 		origin->file, origin->line, &length);
 	char line[SOURCE_ROOM + 512];
 
@@ -183,4 +225,5 @@ void listing_add_lines(struct listing_sources *sources, struct listing *listing)
 		last = now;
 	}
 	free(list);
+	add_inlines(sources, listing);
 }

@@ -3,7 +3,7 @@
 ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
 	annotate.o att.o attr.o bytecode.o code.o code_patches.o demangle.o diff.o disasm.o elffile.o \
 	elfwrite.o fault.o features.o file.o firefox.o folded.o gdbscript.o gperf.o \
-	hits.o html.o input.o input_module.o jitdump.o json.o kallsyms.o large.o lines.o listing.o listing_lines.o \
+	hits.o html.o input.o input_module.o jitdump.o json.o kallsyms.o large.o lines.o listing.o listing_arrows.o listing_lines.o \
 	listing_marks.o locate.o machine.o merge.o module.o naming.o narrow.o options.o pager.o \
 	patches.o perfdata.o perfmap.o pprof.o pprof.pb-c.o profile.o recall.o select.o source.o \
 	spans.o stacks.o symbols.o tally.o text.o unpack.o unwind.o warnings.o xz.o)

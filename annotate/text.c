@@ -9,7 +9,7 @@
 
 enum {
 	BYTES_SHOWN = 10,    /* of an instruction, with --raw */
-	MARGIN = 160,	     /* bytes left of an instruction, colours included */
+	MARGIN = 256,	     /* bytes left of an instruction, colours included */
 	LONGEST_PATCH = 16,  /* bytes */
 	PATCHES_SHOWN = 8,   /* of one instruction */
 	VERSIONS_SHOWN = 8,  /* of one function */
@@ -159,11 +159,23 @@ static void write_hex(struct writer *writer, const uint8_t *bytes, uint64_t size
 		fputs(" …", writer->out);
 }
 
+/* Beside what is written before row `index`. */
+static void write_between(struct writer *writer, size_t index)
+{
+	char text[LISTING_ARROWS_ROOM] = "";
+
+	if (writer->arrows)
+		listing_arrows_between(writer->arrows, index, text);
+	fprintf(writer->out, "%19s%s%s%s", "", paint(writer, DIM), text,
+		paint(writer, RESET));
+}
+
 /* The history of a patchpoint, at the first instruction that it changed. */
 static void write_patches(struct writer *writer, const struct listing *listing,
 	const struct listing_row *row)
 {
 	uint64_t begin = listing->function->input->first_sample;
+	size_t next = (size_t)(row - listing->rows) + 1;
 
 	for (size_t i = 0; i < row->patch_count; i++) {
 		const struct listing_patch *entry =
@@ -171,13 +183,14 @@ static void write_patches(struct writer *writer, const struct listing *listing,
 		const struct patch *patch = entry->patch;
 		if (patch->offset < row->offset)
 			continue;
+		write_between(writer, next);
 		if (i == PATCHES_SHOWN && row->patch_count > PATCHES_SHOWN + 1) {
-			fprintf(writer->out, "%34s%s%zu more patches%s\n", "",
+			fprintf(writer->out, "%16s%s%zu more patches%s\n", "",
 				paint(writer, DIM), row->patch_count - i,
 				paint(writer, RESET));
 			return;
 		}
-		fprintf(writer->out, "%34s%spatched at %+.6f s:", "", paint(writer, DIM),
+		fprintf(writer->out, "%16s%spatched at %+.6f s:", "", paint(writer, DIM),
 			((double)patch->clock - (double)begin) / 1e9);
 		write_hex(writer, patch->old, patch->size);
 		fputs(" ->", writer->out);
@@ -186,26 +199,57 @@ static void write_patches(struct writer *writer, const struct listing *listing,
 	}
 }
 
+/* Where another function's code begins to be inlined, or ends to be. */
+static void write_inlined(struct writer *writer, const struct listing *listing,
+	const struct listing_row *row)
+{
+	size_t before = row > listing->rows ? row[-1].inlined : 0;
+
+	if (row->inlined == before)
+		return;
+	write_between(writer, (size_t)(row - listing->rows));
+	const char *name = listing_text(listing, row->inlined);
+	fprintf(writer->out, "%sin %s%s", paint(writer, "\033[34m"),
+		listing->function->name, *name ? " > " : "");
+	for (; *name; name++)
+		if (*name == '\n')
+			fputs(" > ", writer->out);
+		else
+			fputc(*name, writer->out);
+	fprintf(writer->out, "%s\n", paint(writer, RESET));
+}
+
 /* What stands above an instruction: the source line, the label with its block's total. */
 static void write_above(struct writer *writer, const struct listing *listing,
 	const struct listing_row *row)
 {
-	if (row->source)
-		fprintf(writer->out, "%18s%s%s%s\n", "", paint(writer, "\033[34m"),
+	size_t index = (size_t)(row - listing->rows);
+
+	if (row->inlined || index)
+		write_inlined(writer, listing, row);
+	if (row->source) {
+		write_between(writer, index);
+		fprintf(writer->out, "%s%s%s\n", paint(writer, "\033[34m"),
 			listing_text(listing, row->source), paint(writer, RESET));
-	if (row->leader && row->block && (row->label || row != listing->rows)) {
+	}
+	bool block = row->leader && row->block && (row->label || index);
+	if (block || row->label)
+		write_between(writer, index);
+	if (block) {
 		char label[16] = "";
 		if (row->label)
 			snprintf(label, sizeof(label), "L%d:", row->label);
-		fprintf(writer->out, "%18s%-8s %sblock %.2f%%, %" PRIu64 "%s\n", "",
-			label, paint(writer, DIM), percent(row->block, listing->samples),
+		fprintf(writer->out, "%-8s %sblock %.2f%%, %" PRIu64 "%s\n", label,
+			paint(writer, DIM), percent(row->block, listing->samples),
 			row->block, paint(writer, RESET));
 	} else if (row->label) {
-		fprintf(writer->out, "%18sL%d:\n", "", row->label);
+		fprintf(writer->out, "L%d:\n", row->label);
 	}
-	if (row->bytecode)
-		fprintf(writer->out, "%20s%s%s%s\n", "", paint(writer, DIM),
+	if (row->bytecode) {
+		write_between(writer, index);
+		fprintf(writer->out, "  %s%s%s\n", paint(writer, DIM),
 			listing_text(listing, row->bytecode), paint(writer, RESET));
+	}
 }
 
 /* Rows are many: they are put together by hand, which is several times faster than by
@@ -273,6 +317,11 @@ static void write_margin(struct writer *writer, const struct listing *listing,
 	put(&line, row->culprit ? " >" : "  ");
 	put(&line, row->patched || row->patch_count ? "*" : " ");
 	put(&line, paint(writer, DIM));
+	if (writer->arrows) {
+		char text[LISTING_ARROWS_ROOM];
+		listing_arrows_at(writer->arrows, (size_t)(row - listing->rows), text);
+		put(&line, text);
+	}
 	put_number(&line, listing->function->address + row->offset, 16, 12);
 	put(&line, paint(writer, RESET));
 	put(&line, "  ");
@@ -345,17 +394,19 @@ static void write_rows(struct writer *writer, const struct listing *listing)
 	for (size_t i = 0; i < listing->count;) {
 		size_t skip = whole ? 0 : far_rows(listing, i, last);
 		if (skip > FEWEST_LEFT_OUT) {
-			fprintf(writer->out,
-				"%18s%s… %zu instructions without samples%s\n", "",
+			write_between(writer, i + skip);
+			fprintf(writer->out, "%s… %zu instructions without samples%s\n",
 				paint(writer, DIM), skip, paint(writer, RESET));
 			for (size_t end = i + skip; i < end; i++)
 				source = listing->rows[i].source ? listing->rows[i].source
 								 : source;
-			if (i < listing->count && source && !listing->rows[i].source)
-				fprintf(writer->out, "%18s%s%s%s\n", "",
+			if (i < listing->count && source && !listing->rows[i].source) {
+				write_between(writer, i);
+				fprintf(writer->out, "%s%s%s\n",
 					paint(writer, "\033[34m"),
 					listing_text(listing, source),
 					paint(writer, RESET));
+			}
 			continue;
 		}
 		if (listing->rows[i].samples)
@@ -391,7 +442,10 @@ static void write_listing(struct writer *writer, const struct listing *listing)
 		fprintf(writer->out, "%6.2f%% %8" PRIu64 "   %12" PRIx64 "\n",
 			percent(hit->count, function->samples), hit->count,
 			function->address + hit->offset);
+	writer->arrows = listing_arrows_new(listing);
 	write_rows(writer, listing);
+	listing_arrows_free(writer->arrows);
+	writer->arrows = NULL;
 	if (listing->outside && listing->bytes)
 		fprintf(writer->out,
 			"%6.2f%% %8" PRIu64 "   beyond the bytes that are known\n",
