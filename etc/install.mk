@@ -12,21 +12,40 @@ INSTALLED = \
 	755:$(O)/stablerun:$(BINDIR)/stablerun \
 	$(foreach program,$(filter %/annotate %/jit,$(PROGRAMS)), \
 		755:$(program):$(BINDIR)/stablerun-$(notdir $(program))) \
-	$(foreach page,$(wildcard launcher/*.1 annotate/*.1 jit/*.1), \
+	$(foreach page,$(MANUALS), \
 		644:$(page):$(MANDIR)/man1/$(notdir $(page))) \
-	644:etc/completions/stablerun.bash:$(DATADIR)/bash-completion/completions/stablerun \
+	$(foreach name,stablerun stablerun-annotate stablerun-jit, \
+		644:etc/completions/stablerun.bash:$(DATADIR)/bash-completion/completions/$(name)) \
 	644:etc/completions/_stablerun:$(DATADIR)/zsh/site-functions/_stablerun \
 	$(foreach rule,$(wildcard etc/rules/*.rule), \
 		644:$(rule):$(DATADIR)/stablerun/rules/$(notdir $(rule))) \
 	$(foreach profile,$(wildcard etc/seccomp/*.json), \
 		644:$(profile):$(DATADIR)/stablerun/seccomp/$(notdir $(profile))) \
 	$(foreach module,$(sort $(shell find launcher/gdb -name '*.py')), \
-		644:$(module):$(DATADIR)/stablerun/$(patsubst launcher/%,%,$(module)))
+		644:$(module):$(DATADIR)/stablerun/$(patsubst launcher/%,%,$(module))) \
+	$(foreach document,README.md etc/CONTAINERS.md etc/CHANGELOG.md, \
+		644:$(document):$(DATADIR)/doc/stablerun/$(notdir $(document))) \
+	$(foreach example,tests/bench/nbody.py tests/bench/fib.py, \
+		644:$(example):$(DATADIR)/doc/stablerun/examples/$(notdir $(example)))
 
 # Directories that are only ours, deepest first.
-INSTALLED_DIRS = $(addprefix $(DATADIR)/stablerun/,gdb/stablerun gdb rules seccomp) $(DATADIR)/stablerun
+INSTALLED_DIRS = $(addprefix $(DATADIR)/stablerun/,gdb/stablerun gdb rules seccomp) \
+	$(DATADIR)/stablerun $(DATADIR)/doc/stablerun/examples $(DATADIR)/doc/stablerun
 
-install: programs
+# The manuals of the sibling programs by the names that these have when they are installed.
+MANUALS = $(O)/man/stablerun.1 $(O)/man/stablerun-annotate.1 $(O)/man/stablerun-jit.1
+RENAME = sed -e 's/^\.Nm $*$$/.Nm stablerun-$*/; s/^\.B $*$$/.B stablerun-$*/' \
+	-e 's/^$* \\-/stablerun-$* \\-/; s/^\.TH \([A-Z]* \)/.TH STABLERUN-\1/'
+$(O)/man/stablerun.1: launcher/stablerun.1
+	@mkdir -p $(@D)
+	cp $< $@
+$(O)/man/stablerun-annotate.1: annotate/annotate.1
+$(O)/man/stablerun-jit.1: jit/jit.1
+$(O)/man/stablerun-%.1:
+	@mkdir -p $(@D)
+	$(RENAME) $< >$@
+
+install: programs $(MANUALS)
 	@set -e; for item in $(INSTALLED); do \
 		mode=$${item%%:*} rest=$${item#*:}; \
 		install -D -m "$$mode" "$${rest%%:*}" "$(DESTDIR)$${rest#*:}"; \
@@ -39,4 +58,16 @@ uninstall:
 		rmdir "$(DESTDIR)$$directory" 2>/dev/null || true; \
 	done
 
-.PHONY: install uninstall
+# make deb: a Debian package in $(O)/deb, of what is built, by debhelper and without a network.
+# The recipe is etc/debian.
+deb: programs $(MANUALS)
+	@etc/debian/build $(CURDIR) $(O) $(VERSION)
+
+# make check-deb: lintian on the package, and its life in a fresh root: installed, its demo run,
+# removed. Needs root for that, and the packages of etc/packages-release.
+check-deb: deps
+	@etc/install-packages.sh etc/packages-release
+	@$(MAKE) --no-print-directory deb
+	@MUST_RUN=1 TIMEOUT=1800 tests/run $(O) 'release/*'
+
+.PHONY: install uninstall deb check-deb
