@@ -39,8 +39,8 @@ RENAME = sed -e 's/^\.Nm $*$$/.Nm stablerun-$*/; s/^\.B $*$$/.B stablerun-$*/' \
 $(O)/man/stablerun.1: launcher/stablerun.1
 	@mkdir -p $(@D)
 	cp $< $@
-$(O)/man/stablerun-annotate.1: annotate/annotate.1
-$(O)/man/stablerun-jit.1: jit/jit.1
+$(O)/man/stablerun-annotate.1: annotate/annotate.1 etc/install.mk
+$(O)/man/stablerun-jit.1: jit/jit.1 etc/install.mk
 $(O)/man/stablerun-%.1:
 	@mkdir -p $(@D)
 	$(RENAME) $< >$@

@@ -20,6 +20,7 @@
 
 #include "launcher/base.h"
 #include "launcher/decide.h"
+#include "launcher/engine.h"
 #include "launcher/options.h"
 #include "launcher/plan.h"
 #include "launcher/run.h"
@@ -35,6 +36,7 @@ enum {
 	RUNS_MOST = 100000,
 	OPTION_CALL_GRAPH = 256,
 	OPTION_HELP,
+	OPTION_ENGINE, /* engine.c's */
 	/* Options of a plain run, handed on. */
 	OPTION_PASSED = 512,
 };
@@ -46,6 +48,12 @@ static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"force", no_argument, NULL, 'f'},
 	{"call-graph", required_argument, NULL, OPTION_CALL_GRAPH},
+	{"engine", required_argument, NULL, OPTION_ENGINE},
+	{"hosts", required_argument, NULL, OPTION_ENGINE},
+	{"sshloginfile", required_argument, NULL, OPTION_ENGINE},
+	{"jobs", required_argument, NULL, OPTION_ENGINE},
+	{"remote", required_argument, NULL, OPTION_ENGINE},
+	{"differing", required_argument, NULL, OPTION_ENGINE},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{"seed", optional_argument, NULL, OPTION_PASSED},
 	{"clock", required_argument, NULL, OPTION_PASSED},
@@ -71,6 +79,15 @@ static const char usage[] =
 	"  -o, --output=RUN      keep the run in RUN (default: NAME.run; an earlier one\n"
 	"                        becomes NAME.run.old)\n"
 	"  -f, --force           replace an existing RUN of -o\n"
+	"      --engine=WHICH    hand the runs to GNU parallel or to Slurm: parallel, "
+	"slurm\n"
+	"      --hosts=LIST      hosts for parallel to reach by ssh, [USER@]HOST[:PORT]\n"
+	"      --sshloginfile=FILE  the same, one a line, as parallel has it\n"
+	"      --jobs=N          runs at a time on each host (default 1), or in all of "
+	"Slurm\n"
+	"      --remote=FILE     stablerun's path there (default: its path here)\n"
+	"      --differing=HOW   runs of hosts unlike most: drop (default), keep, "
+	"refuse\n"
 	"      --help            print this\n"
 	"\n"
 	"and --seed, --clock, --rule, --env, --cpu, --place, --plan as a plain run has\n"
@@ -83,6 +100,7 @@ struct perf_options {
 	const char *event;
 	struct recorder_options recorder;
 	struct strv passed; /* the command line of a plain run */
+	struct engine_options engine;
 };
 
 static unsigned long parse_number(
@@ -118,6 +136,9 @@ static void parse_option(struct perf_options *options, int option, int index)
 			die(STATUS_TROUBLE, "cannot write to standard output: %s",
 				strerror(errno));
 		exit(0);
+	case OPTION_ENGINE:
+		engine_option(&options->engine, long_options[index].name, optarg);
+		break;
 	case OPTION_PASSED:
 		strv_add(&options->passed,
 			xasprintf("--%s%s%s", long_options[index].name, optarg ? "=" : "",
@@ -141,6 +162,7 @@ static void parse(struct perf_options *options, int argc, char **argv)
 		parse_option(options, option, index);
 	if (optind == argc)
 		die(STATUS_TROUBLE, "no command given; try 'stablerun perf --help'");
+	engine_check(&options->engine);
 	strv_add(&options->passed, xstrdup("--"));
 	strv_copy(&options->passed, argv + optind);
 }
@@ -377,6 +399,37 @@ static int record(
 	return end_as(series.wait_status);
 }
 
+/* The same by an engine: the options are for stablerun on the hosts. */
+static int record_elsewhere(const struct perf_options *options, const struct plan *plan)
+{
+	struct series series = {0};
+	struct strv perf;
+
+	if (hold_signals(&series) < 0) {
+		warn("cannot receive signals: %s", strerror(errno));
+		return STATUS_TROUBLE;
+	}
+	strv_init(&perf);
+	strv_add(&perf, xasprintf("--frequency=%lu", options->recorder.frequency));
+	strv_add(
+		&perf, xasprintf("--call-graph=%s", options->recorder.call_graph
+							    ? options->recorder.call_graph
+							    : "none"));
+	if (options->recorder.event)
+		strv_add(&perf, xasprintf("--event=%s", options->recorder.event));
+	int wait_status = engine_record(
+		&options->engine, &(struct engine_job){.runs = options->runs,
+					  .output = options->output,
+					  .force = options->force,
+					  .file = plan->file,
+					  .perf_options = &perf,
+					  .command = &options->passed,
+					  .signals = series.signals,
+					  .mask = &series.mask});
+	strv_release(&perf);
+	return end_as(wait_status);
+}
+
 int perf_main(int argc, char **argv)
 {
 	struct perf_options perf;
@@ -391,6 +444,8 @@ int perf_main(int argc, char **argv)
 		return status;
 	if (options.plan != PLAN_RUN) {
 		status = decide_print(&plan, &options);
+	} else if (perf.engine.name) {
+		status = record_elsewhere(&perf, &plan);
 	} else {
 		cleanup_free char *cause = decide_sampling(&perf);
 		status = record(&perf, &plan, cause);

@@ -19,6 +19,11 @@ LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
 	diff_code.o \
 	diff_json.o \
 	diff_maps.o \
+	engine.o \
+	engine_child.o \
+	engine_parallel.o \
+	engine_script.o \
+	engine_slurm.o \
 	gather.o \
 	gather_main.o \
 	keep.o \
