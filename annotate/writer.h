@@ -11,8 +11,7 @@ struct writer {
 	FILE *out;
 	struct profile *profile;
 	struct lister *lister;
-	struct listing_arrows *arrows; /* of the listing that is being written as text */
-	struct function **chosen;      /* functions to list, or NULL with count 0 */
+	struct function **chosen; /* functions to list, or NULL with count 0 */
 	size_t chosen_count;
 	const char *sides[2]; /* what is compared */
 	bool colour;	      /* escape sequences are welcome */
