@@ -3,7 +3,8 @@
     fuzz.py [-n COUNT] [--seed FIRST] [--options OPTIONS]... [--keep DIRECTORY] PROGRAM
 
 Each of COUNT programs (numbers FIRST, FIRST+1, …) runs under this Python and under PROGRAM with
-each of the OPTIONS given; output, errors and exit status must be the same. A program that
+each of the OPTIONS given; output, errors and exit status must be the same. One process runs many
+programs, each in a child of its own; what differs is run again on its own. A program that
 differs is cut down to the lines that matter and printed. The last line is the total; exit
 status 1 when one differed.
 """
@@ -15,6 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 
 import gen
@@ -68,6 +70,77 @@ def run(command, path, limits=None):
     except subprocess.TimeoutExpired:
         return Result("timed out", b"", b"")
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+class Server:
+    """A command that runs one program after the other in children (runner.py)."""
+
+    def __init__(self, command):
+        self.command = command
+        self.process = None
+
+    def start(self):
+        runner = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runner.py")
+        self.process = subprocess.Popen(
+            [*self.command, runner],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+
+    def run(self, path, limited=False):
+        if self.process is None:
+            self.start()
+        limits = f"{SECONDS} {MEMORY}" if limited else "0 0"
+        try:
+            self.process.stdin.write(f"{path} {limits} {TIMEOUT}\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            self.process = None
+            return Result("the server died", b"", b"")
+        status = os.waitstatus_to_exitcode(int(line))
+        return Result(status, *(self.take(path + ending) for ending in (".out", ".err")))
+
+    @staticmethod
+    def take(name):
+        with open(name, "rb") as file:
+            data = file.read()
+        os.unlink(name)
+        return data
+
+    def stop(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process.wait()
+
+
+class Servers:
+    """Those of one worker, by their command."""
+
+    def __init__(self):
+        self.servers = {}
+
+    def run(self, command, path, limited=False):
+        key = tuple(command)
+        if key not in self.servers:
+            self.servers[key] = Server(command)
+        return self.servers[key].run(path, limited)
+
+
+WORKER = threading.local()
+ALL_SERVERS = []
+
+
+def servers():
+    if not hasattr(WORKER, "servers"):
+        WORKER.servers = Servers()
+        ALL_SERVERS.append(WORKER.servers)
+    return WORKER.servers
 
 
 ENVIRONMENT = {
@@ -148,17 +221,19 @@ def try_program(seed, arguments):
         if not compiles(text):
             return f"program {seed} does not compile: the generator is wrong"
         write(text, path)
-        want = run(REFERENCE, path, limit)
+        want = servers().run(REFERENCE, path, True)
         if not is_usable(want):
             return None
         for options in arguments.options:
             command = [arguments.program, *options.split()]
-            got = run(command, path)
+            got = servers().run(command, path)
             if got == want:
                 continue
             found = differs(text, command, path)
             if not found:
-                return f"program {seed} {options}: differed once and not again"
+                keep(seed, text, arguments)
+                lines = [f"program {seed} {options}: differs only beside others"]
+                return "\n".join(lines + describe(want, got))
             nodes = gen.generate(seed)
             if not arguments.whole:
                 shrink(nodes, command, path, found[1].kind())
@@ -208,6 +283,9 @@ def main(argv):
             if different >= arguments.most:
                 pool.shutdown(cancel_futures=True)
                 break
+    for group in ALL_SERVERS:
+        for server in group.servers.values():
+            server.stop()
     print(f"{done} programs from number {arguments.seed}, {different} different")
     return 1 if different else 0
 
