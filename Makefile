@@ -63,6 +63,7 @@ TEST_PROGRAMS :=
 -include annotate/module.mk
 include tests/module.mk
 include tests/profilers/module.mk
+include tests/engine/module.mk
 include tests/fuzz/module.mk
 include tests/fuzz/launcher.mk
 include etc/install.mk
