@@ -2,6 +2,7 @@
 #ifndef JIT_COMPILED_H
 #define JIT_COMPILED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jit/python.h"
@@ -24,6 +25,15 @@ struct exit_entry {
 	uint32_t value;
 };
 
+/* What the exception table says of an instruction. */
+struct exit_handler {
+	uint32_t unit;	/* code unit where the handler starts */
+	uint16_t level; /* depth that the stack is cut to */
+	bool lasti;	/* whether the raising instruction's index is pushed */
+	bool exists;
+	bool known; /* the table has been asked */
+};
+
 /* A place where native code is left for an exception or for the interpreter: the frame as
  * it must look then. */
 struct exit {
@@ -33,6 +43,9 @@ struct exit {
 	uint16_t depth; /* entries on the stack */
 	uint16_t entry_count;
 	uint32_t entries; /* first one in the code's `exit_entries` */
+	/* Found out when something is raised here first. */
+	struct exit_handler handler;
+	int line; /* of the source; 0: not known yet */
 };
 
 struct compiled {

@@ -5,37 +5,35 @@
 #include "jit/frame.h"
 #include "jit/jit.h"
 
-struct handler {
-	int level; /* depth that the stack is cut to */
-	int unit;  /* code unit where it starts */
-	int lasti; /* whether the raising instruction's index is pushed */
-};
-
 /* The table is ascending, so the last row that starts at or before `index` decides. */
-static bool find_handler(const PyCodeObject *code, int index, struct handler *handler)
+static void find_handler(
+	const PyCodeObject *code, int index, struct exit_handler *handler)
 {
 	PyObject *table = code->co_exceptiontable;
 	unsigned char *at = (unsigned char *)PyBytes_AS_STRING(table);
 	unsigned char *end = at + PyBytes_GET_SIZE(table);
 
+	*handler = (struct exit_handler){.known = true};
 	while (at < end) {
 		int start;
 		int size;
+		int unit;
 		int depth;
 
 		at = parse_varint(at, &start);
 		if (start > index)
-			return false;
+			return;
 		at = parse_varint(at, &size);
-		at = parse_varint(at, &handler->unit);
+		at = parse_varint(at, &unit);
 		at = parse_varint(at, &depth);
 		if (start + size > index) {
-			handler->level = depth >> 1;
+			handler->unit = (uint32_t)unit;
+			handler->level = (uint16_t)(depth >> 1);
 			handler->lasti = depth & 1;
-			return true;
+			handler->exists = true;
+			return;
 		}
 	}
-	return false;
 }
 
 static void cut_stack(PyObject **bottom, PyObject **top)
@@ -126,8 +124,21 @@ static void trace_leaving(PyThreadState *thread, _PyInterpreterFrame *frame)
 	_PyErr_Restore(thread, type, value, traceback);
 }
 
+/* PyTraceBack_Here() with the line, which takes long to find, found before. It asks the
+ * frame object, where a line that is set stands above the table. */
+static void add_entry(PyFrameObject *visible, int line)
+{
+	if (!line || visible->f_lineno) {
+		PyTraceBack_Here(visible);
+		return;
+	}
+	visible->f_lineno = line;
+	PyTraceBack_Here(visible);
+	visible->f_lineno = 0;
+}
+
 /* `error` in ceval.c. */
-static void add_traceback(PyThreadState *thread, _PyInterpreterFrame *frame)
+static void add_traceback(PyThreadState *thread, _PyInterpreterFrame *frame, int line)
 {
 	if (!_PyErr_Occurred(thread))
 		_PyErr_SetString(
@@ -136,7 +147,7 @@ static void add_traceback(PyThreadState *thread, _PyInterpreterFrame *frame)
 		PyFrameObject *visible = _PyFrame_GetFrameObject(frame);
 
 		if (visible)
-			PyTraceBack_Here(visible);
+			add_entry(visible, line);
 	}
 	if (thread->c_tracefunc)
 		trace_exception(thread, frame);
@@ -167,18 +178,17 @@ static void *go_on_traced(PyThreadState *thread, _PyInterpreterFrame *frame,
 
 /* `exception_unwind` in ceval.c; `depth` entries are on the stack, all in their slots. */
 static void *unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
-	const struct compiled *compiled, int lookup, int depth)
+	const struct compiled *compiled, const struct exit_handler *handler, int depth)
 {
 	PyObject **base = frame_slot(frame, 0);
-	struct handler handler;
 
 	frame->stacktop = -1;
-	while (find_handler(compiled->code, lookup, &handler)) {
-		PyObject **top = base + handler.level;
+	while (handler->exists) {
+		PyObject **top = base + handler->level;
 
 		cut_stack(top, base + depth);
-		depth = handler.level;
-		if (handler.lasti) {
+		depth = handler->level;
+		if (handler->lasti) {
 			*top = PyLong_FromLong(_PyInterpreterFrame_LASTI(frame));
 			if (!*top)
 				continue;
@@ -186,42 +196,56 @@ static void *unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
 		}
 		*top = take_exception(thread);
 		if (thread->cframe->use_tracing)
-			return go_on_traced(thread, frame, compiled, handler.unit,
+			return go_on_traced(thread, frame, compiled, (int)handler->unit,
 				(int)(top - base) + 1);
-		return (void *)(uintptr_t)compiled->entries[handler.unit];
+		return (void *)(uintptr_t)compiled->entries[handler->unit];
 	}
 	cut_stack(base, base + depth);
 	return leave(thread, frame, compiled);
 }
 
+static struct exit *find_exit(const struct compiled *compiled, uint32_t number)
+{
+	struct exit *exit = &compiled->exits[number];
+
+	if (!exit->handler.known)
+		find_handler(compiled->code, (int)exit->lookup, &exit->handler);
+	return exit;
+}
+
 void *except_unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
 	const struct compiled *compiled, uint32_t number, PyObject *top)
 {
-	const struct exit *exit = &compiled->exits[number];
+	struct exit *exit = find_exit(compiled, number);
 
 	frame_materialize(frame, compiled, exit, top);
 	frame->stacktop = -1;
 	frame->prev_instr = _PyCode_CODE(compiled->code) + exit->index;
-	add_traceback(thread, frame);
-	return unwind(thread, frame, compiled, (int)exit->lookup, exit->depth);
+	if (!exit->line)
+		exit->line = PyCode_Addr2Line(
+			compiled->code, (int)(exit->index * sizeof(_Py_CODEUNIT)));
+	add_traceback(thread, frame, exit->line);
+	return unwind(thread, frame, compiled, &exit->handler, exit->depth);
 }
 
 void *except_reraise(PyThreadState *thread, _PyInterpreterFrame *frame,
 	const struct compiled *compiled, uint32_t number, PyObject *top)
 {
-	const struct exit *exit = &compiled->exits[number];
+	struct exit *exit = find_exit(compiled, number);
 
 	frame_materialize(frame, compiled, exit, top);
 	frame->stacktop = -1;
-	return unwind(thread, frame, compiled, (int)exit->lookup, exit->depth);
+	return unwind(thread, frame, compiled, &exit->handler, exit->depth);
 }
 
 void *except_throw(PyThreadState *thread, _PyInterpreterFrame *frame,
 	const struct compiled *compiled)
 {
 	int depth = frame->stacktop - compiled->code->co_nlocalsplus;
+	struct exit_handler handler;
 
 	frame->stacktop = -1;
-	add_traceback(thread, frame);
-	return unwind(thread, frame, compiled, _PyInterpreterFrame_LASTI(frame), depth);
+	find_handler(compiled->code, _PyInterpreterFrame_LASTI(frame), &handler);
+	add_traceback(thread, frame, 0);
+	return unwind(thread, frame, compiled, &handler, depth);
 }

@@ -110,7 +110,8 @@ enum { RUNTIME_WHEN = 1 << 16 };
 int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what) __attribute__((cold));
 /* Misses of inline caches: the work, and a stub for the next time. */
 PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache);
-/* Calls a Python function with two borrowed arguments. */
+/* Calls a Python function with one or two borrowed arguments. */
+PyObject *runtime_call_one(PyThreadState *thread, PyObject *function, PyObject *a);
 PyObject *runtime_call_two(
 	PyThreadState *thread, PyObject *function, PyObject *a, PyObject *b);
 /* Reads a property, whose getter is a Python function as a rule. */

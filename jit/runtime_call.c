@@ -377,6 +377,17 @@ static bool construct(
 	return true;
 }
 
+PyObject *runtime_call_one(PyThreadState *thread, PyObject *callable, PyObject *a)
+{
+	PyFunctionObject *function = (PyFunctionObject *)callable;
+
+	if (!is_simple(function, (PyCodeObject *)function->func_code, 1))
+		return PyObject_Vectorcall(callable, &a, 1, NULL);
+	Py_INCREF(a);
+	Py_INCREF(function);
+	return call_function(thread, function, &a, 1);
+}
+
 PyObject *runtime_call_two(
 	PyThreadState *thread, PyObject *callable, PyObject *a, PyObject *b)
 {

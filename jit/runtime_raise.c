@@ -255,11 +255,23 @@ static PyObject *find_special(PyThreadState *thread, PyObject *manager, PyObject
 	return method;
 }
 
+/* __enter__() without a bound method between, where it is a Python function. */
+static PyObject *find_enter(PyThreadState *thread, PyObject *manager, PyObject *name,
+	const char *protocol, bool *bound)
+{
+	PyObject *method = _PyType_Lookup(Py_TYPE(manager), name);
+
+	*bound = !method || !Py_IS_TYPE(method, &PyFunction_Type);
+	return *bound ? find_special(thread, manager, name, protocol, "")
+		      : Py_NewRef(method);
+}
+
 static int before_with(PyThreadState *thread, PyObject **sp, PyObject *enter_name,
 	PyObject *exit_name, const char *protocol, const char *missed)
 {
 	PyObject *manager = sp[-1];
-	PyObject *enter = find_special(thread, manager, enter_name, protocol, "");
+	bool bound;
+	PyObject *enter = find_enter(thread, manager, enter_name, protocol, &bound);
 	PyObject *exit;
 
 	if (!enter)
@@ -270,8 +282,9 @@ static int before_with(PyThreadState *thread, PyObject **sp, PyObject *enter_nam
 		return -1;
 	}
 	sp[-1] = exit;
+	sp[0] = bound ? _PyObject_CallNoArgs(enter)
+		      : runtime_call_one(thread, enter, manager);
 	Py_DECREF(manager);
-	sp[0] = _PyObject_CallNoArgs(enter);
 	Py_DECREF(enter);
 	return sp[0] ? 0 : -1;
 }
