@@ -40,8 +40,8 @@ bool iterate_plan(
 	return plan->function != NULL;
 }
 
-void iterate_emit(struct emit *emit, const struct iterate_plan *plan,
-	const struct emit_holes *ends)
+void iterate_emit(
+	struct emit *emit, const struct iterate_plan *plan, const struct emit_holes *ends)
 {
 	struct emit_holes holes = {.a = plan->slot, .f = ends->f, .exit = ends->exit};
 

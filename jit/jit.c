@@ -9,6 +9,7 @@
 #include "jit/codemem.h"
 #include "jit/hook.h"
 #include "jit/options.h"
+#include "jit/runtime.h"
 #include "jit/symbols.h"
 #include "jit/table.h"
 #include "launcher/base.h"
@@ -63,5 +64,6 @@ void jit_start(const struct options *options)
 		jit.symbols = symbols_open(outputs, options->dump_directory);
 		pthread_atfork(NULL, NULL, in_child);
 	}
+	runtime_number_start();
 	hook_install(jit.interpreter);
 }

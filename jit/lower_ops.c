@@ -385,6 +385,13 @@ _Static_assert(
 		STENCIL_SUBTRACT_OO == STENCIL_SUBTRACT_BB + 3 &&
 		STENCIL_MULTIPLY_OO == STENCIL_MULTIPLY_BB + 3 &&
 		STENCIL_DIVIDE_OO == STENCIL_DIVIDE_BB + 3 &&
+		STENCIL_AND_OO == STENCIL_AND_BB + 3 &&
+		STENCIL_OR_OO == STENCIL_OR_BB + 3 &&
+		STENCIL_XOR_OO == STENCIL_XOR_BB + 3 &&
+		STENCIL_SHIFT_LEFT_OO == STENCIL_SHIFT_LEFT_BB + 3 &&
+		STENCIL_SHIFT_RIGHT_OO == STENCIL_SHIFT_RIGHT_BB + 3 &&
+		STENCIL_FLOOR_DIVIDE_OO == STENCIL_FLOOR_DIVIDE_BB + 3 &&
+		STENCIL_REMAINDER_OO == STENCIL_REMAINDER_BB + 3 &&
 		STENCIL_COMPARE_NUMBERS_OO == STENCIL_COMPARE_NUMBERS_BB + 3 &&
 		STENCIL_COMPARE_NUMBERS_JUMP_OO == STENCIL_COMPARE_NUMBERS_JUMP_BB + 3,
 	"variants by ownership follow each other");
@@ -392,17 +399,28 @@ _Static_assert(
 /* The stencil for an operation on numbers by who owns the operands, or -1. */
 static int number_stencil(uint32_t operation, uint32_t owned)
 {
-	switch (operation) {
-	case NB_ADD:
-	case NB_INPLACE_ADD: return STENCIL_ADD_BB + (int)owned;
-	case NB_SUBTRACT:
-	case NB_INPLACE_SUBTRACT: return STENCIL_SUBTRACT_BB + (int)owned;
-	case NB_MULTIPLY:
-	case NB_INPLACE_MULTIPLY: return STENCIL_MULTIPLY_BB + (int)owned;
-	case NB_TRUE_DIVIDE:
-	case NB_INPLACE_TRUE_DIVIDE: return STENCIL_DIVIDE_BB + (int)owned;
-	default: return -1;
-	}
+	static const int first[] = {
+		[NB_ADD] = STENCIL_ADD_BB,
+		[NB_SUBTRACT] = STENCIL_SUBTRACT_BB,
+		[NB_MULTIPLY] = STENCIL_MULTIPLY_BB,
+		[NB_TRUE_DIVIDE] = STENCIL_DIVIDE_BB,
+		[NB_AND] = STENCIL_AND_BB,
+		[NB_OR] = STENCIL_OR_BB,
+		[NB_XOR] = STENCIL_XOR_BB,
+		[NB_LSHIFT] = STENCIL_SHIFT_LEFT_BB,
+		[NB_RSHIFT] = STENCIL_SHIFT_RIGHT_BB,
+		[NB_FLOOR_DIVIDE] = STENCIL_FLOOR_DIVIDE_BB,
+		[NB_REMAINDER] = STENCIL_REMAINDER_BB,
+		[NB_POWER] = -1,
+		[NB_MATRIX_MULTIPLY] = -1,
+	};
+	int stencil;
+
+	/* Exact ints and floats have no operations in place of their own. */
+	if (operation >= NB_INPLACE_ADD)
+		operation -= NB_INPLACE_ADD;
+	stencil = first[operation];
+	return stencil < 0 ? -1 : stencil + (int)owned;
 }
 
 static void lower_binary_op(struct lower *lower)

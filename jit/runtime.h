@@ -132,6 +132,9 @@ void runtime_drop_stored(PyObject *old, PyObject *a, PyObject *b, uint32_t owned
 /* Drops the first one (may be NULL), then the second. */
 void runtime_drop_two(PyObject *a, PyObject *b);
 
+/* Ints that nobody has any more are kept for new ones. */
+void runtime_number_start(void);
+
 /* A new int or float; an int or float nobody has any more. */
 PyObject *runtime_new_int(long value);
 /* The same with ints that are not needed any more, or NULL: one may become the result. */

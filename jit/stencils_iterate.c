@@ -108,8 +108,7 @@ void op_ITERATE_OTHER(void)
 void op_ITERATE_MISS(void)
 {
 	SET_INSTRUCTION();
-	top = runtime_iterate_miss(
-		thread, SLOT(HOLE_A), (struct cache *)HOLE64(HOLE_B));
+	top = runtime_iterate_miss(thread, SLOT(HOLE_A), (struct cache *)HOLE64(HOLE_B));
 	if (UNLIKELY(!top)) {
 		TARGET();
 		return;

@@ -130,6 +130,46 @@ DIVIDE_VARIANT(OB, 1, 0)
 DIVIDE_VARIANT(BO, 0, 1)
 DIVIDE_VARIANT(OO, 1, 1)
 
+/* Operations that floats have not, or not often. */
+#define INTEGER_VARIANT(name, suffix, own_a, own_b, fits, expression)             \
+	void op_##name##_##suffix(PyObject *a, PyObject *b)                       \
+	{                                                                         \
+		if (LIKELY(is_small(a) && is_small(b))) {                         \
+			long x = small_value(a);                                  \
+			long y = small_value(b);                                  \
+			if (LIKELY(fits)) {                                       \
+				long result = (expression);                       \
+				top = own_a || own_b ? runtime_int_result(result, \
+							       own_a ? a : NULL,  \
+							       own_b ? b : NULL)  \
+						     : runtime_new_int(result);   \
+				goto done;                                        \
+			}                                                         \
+		}                                                                 \
+		SET_INSTRUCTION();                                                \
+		top = runtime_binary(a, b, HOLE_ARGUMENT(HOLE_A));                \
+	done:                                                                     \
+		if (UNLIKELY(!top)) {                                             \
+			ERROR();                                                  \
+			return;                                                   \
+		}                                                                 \
+		CONT();                                                           \
+	}
+
+#define INTEGER(name, fits, expression)                   \
+	INTEGER_VARIANT(name, BB, 0, 0, fits, expression) \
+	INTEGER_VARIANT(name, OB, 1, 0, fits, expression) \
+	INTEGER_VARIANT(name, BO, 0, 1, fits, expression) \
+	INTEGER_VARIANT(name, OO, 1, 1, fits, expression)
+
+INTEGER(AND, true, x &y)
+INTEGER(OR, true, x | y)
+INTEGER(XOR, true, x ^ y)
+INTEGER(SHIFT_LEFT, y >= 0 && y < 32, x *(1L << y))
+INTEGER(SHIFT_RIGHT, y >= 0 && y < 64, x >> y)
+INTEGER(FLOOR_DIVIDE, x >= 0 && y > 0, (uint32_t)x / (uint32_t)y)
+INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
+
 /* B has bit 0 where less, bit 1 where equal, bit 2 where greater makes the outcome true.
  */
 #define COMPARE_SIGN(own_a, own_b, then)                            \
