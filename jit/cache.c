@@ -9,6 +9,7 @@
 #include "jit/cache_iterate.h"
 #include "jit/cache_shape.h"
 #include "jit/codemem.h"
+#include "jit/compile.h"
 #include "jit/compiled.h"
 #include "jit/jit.h"
 #include "jit/symbols.h"
@@ -299,9 +300,7 @@ void cache_release(struct cache *cache)
 
 		cache->stubs = stub->next;
 		unlink_caller(stub);
-		if (jit.symbols)
-			symbols_unload(jit.symbols, stub->address);
-		codemem_release(jit.memory, stub->address);
+		compile_release(stub->address);
 		free(stub);
 	}
 	cache->state = CACHE_EMPTY;

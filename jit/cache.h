@@ -34,7 +34,9 @@ enum cache_state {
 };
 
 enum {
-	CACHE_WARM = 8, /* misses until the first stub: much code runs a few times only */
+	/* Misses until the first stub: much code runs a few times only, and a stub costs as
+	 * much as hundreds of misses. */
+	CACHE_WARM = 64,
 	CACHE_PATIENCE = 1 << 12,
 	CACHE_STUBS = 8,   /* at a time in a chain */
 	CACHE_RETRIES = 2, /* times that a full chain starts anew: types change */

@@ -322,7 +322,13 @@ static size_t find_free(struct codemem *memory, size_t size)
 	return memory->block_count;
 }
 
-void *codemem_allocate(struct codemem *memory, size_t size)
+/* Bytes of a block for `size` bytes of code. */
+static size_t block_size(size_t size)
+{
+	return ((size + CODEMEM_ALIGN - 1) & ~(size_t)(CODEMEM_ALIGN - 1)) + CODEMEM_ROOM;
+}
+
+void *codemem_reserve(struct codemem *memory, size_t size)
 {
 	size_t wanted, index;
 	struct block *block;
@@ -333,8 +339,7 @@ void *codemem_allocate(struct codemem *memory, size_t size)
 		errno = EINVAL;
 		return NULL;
 	}
-	wanted = ((size + CODEMEM_ALIGN - 1) & ~(size_t)(CODEMEM_ALIGN - 1)) +
-		 CODEMEM_ROOM;
+	wanted = block_size(size);
 	index = find_free(memory, wanted);
 	if (index == memory->block_count) {
 		if (!add_arena(memory, wanted))
@@ -346,8 +351,6 @@ void *codemem_allocate(struct codemem *memory, size_t size)
 		    sizeof(struct block)))
 		return NULL;
 	block = memory->blocks + index;
-	if (prepare(memory, block, wanted) != 0)
-		return NULL;
 	if (block->size > wanted) {
 		memmove(block + 2, block + 1,
 			(memory->block_count - index - 1) * sizeof(struct block));
@@ -359,6 +362,22 @@ void *codemem_allocate(struct codemem *memory, size_t size)
 	block->used = true;
 	memory->used += wanted;
 	return (void *)block->start;
+}
+
+static size_t find_block(const struct codemem *memory, uintptr_t address);
+
+void *codemem_allocate(struct codemem *memory, size_t size)
+{
+	void *address = codemem_reserve(memory, size);
+	size_t index;
+
+	if (!address)
+		return NULL;
+	index = find_block(memory, (uintptr_t)address);
+	if (prepare(memory, memory->blocks + index, memory->blocks[index].size) == 0)
+		return address;
+	codemem_release(memory, address);
+	return NULL;
 }
 
 /* Index of the block that contains an address, or the number of blocks. */
@@ -413,6 +432,23 @@ int codemem_write(struct codemem *memory, void *address, const void *bytes, size
 	if (inject(memory))
 		return -1;
 	return write_bytes(memory, (uintptr_t)address, bytes, size);
+}
+
+int codemem_fill(struct codemem *memory, void *address, const void *bytes, size_t size)
+{
+	uint8_t tail[2 * CODEMEM_ALIGN + CODEMEM_ROOM] = {0};
+	size_t stops = -size & (CODEMEM_ALIGN - 1);
+	struct iovec pieces[] = {
+		{(void *)(uintptr_t)bytes, size},
+		{tail, block_size(size) - size},
+	};
+
+	if (memory->method != CODEMEM_PROC_MEM)
+		return codemem_write(memory, address, bytes, size);
+	if (inject(memory))
+		return -1;
+	memset(tail, INT3, stops + CODEMEM_ALIGN);
+	return write_pieces(memory, (uintptr_t)address, pieces, 2);
 }
 
 int codemem_each(struct codemem *memory,

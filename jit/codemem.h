@@ -38,6 +38,11 @@ void codemem_free(struct codemem *memory);
 /* `size` bytes of executable memory, filled with int3 and aligned to CODEMEM_ALIGN; the
  * first free place of the lowest address that fits. NULL where there is none (errno). */
 void *codemem_allocate(struct codemem *memory, size_t size);
+/* The same with bytes that nobody knows, for codemem_fill(). */
+void *codemem_reserve(struct codemem *memory, size_t size);
+/* Writes all `size` bytes of a block that was reserved, and what stands behind them: one
+ * system call in place of three. 0, or -1 (errno). */
+int codemem_fill(struct codemem *memory, void *address, const void *bytes, size_t size);
 /* Gives a block back and fills it with int3. No thread may return into it any more. */
 void codemem_release(struct codemem *memory, void *address);
 

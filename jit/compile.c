@@ -122,14 +122,21 @@ struct compiled *compile_code(PyCodeObject *code)
 	return result ? give_up(compiled, start) : finish(compiled, start);
 }
 
+void compile_release(void *address)
+{
+	if (_PyRuntimeState_GetFinalizing(&_PyRuntime))
+		return;
+	if (jit.symbols)
+		symbols_unload(jit.symbols, address);
+	codemem_release(jit.memory, address);
+}
+
 void compile_free(struct compiled *compiled)
 {
 	cache_forget_callee(compiled);
 	opt_free(compiled);
 	if (compiled->start) {
-		if (jit.symbols)
-			symbols_unload(jit.symbols, compiled->start);
-		codemem_release(jit.memory, compiled->start);
+		compile_release(compiled->start);
 		jit.timers.functions_freed++;
 		jit.timers.code_bytes -= compiled->size;
 	}

@@ -13,6 +13,8 @@ struct emit;
 /* Tells the symbols about code just committed. */
 void compile_tell(PyCodeObject *code, const struct emit *emit, const char *kind);
 
+/* Gives native code back; nothing at the end of the process, where all of it goes. */
+void compile_release(void *address);
 /* Frees a compiled form and its native code; nothing runs in it any more. */
 void compile_free(struct compiled *compiled);
 

@@ -529,7 +529,7 @@ void *emit_commit(struct emit *e)
 
 	if (e->failure != EMIT_OK || !join_parts(e, starts))
 		return NULL;
-	e->code = codemem_allocate(e->memory, all->size);
+	e->code = codemem_reserve(e->memory, all->size);
 	if (!e->code) {
 		fail(e, EMIT_NO_CODE, NULL);
 		return NULL;
@@ -538,7 +538,7 @@ void *emit_commit(struct emit *e)
 	for (size_t i = 0; i < e->fixup_count && e->failure == EMIT_OK; i++)
 		apply_fixup(e, e->fixups + i, starts);
 	if (e->failure == EMIT_OK &&
-		codemem_write(e->memory, e->code, all->bytes, all->size) != 0)
+		codemem_fill(e->memory, e->code, all->bytes, all->size) != 0)
 		fail(e, EMIT_NO_CODE, NULL);
 	if (e->failure != EMIT_OK) {
 		codemem_release(e->memory, e->code);
