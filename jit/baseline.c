@@ -30,6 +30,10 @@ static int count_caches(const struct ir *ir)
 		case LOAD_ATTR:
 		case LOAD_METHOD:
 		case STORE_ATTR:
+		case BINARY_OP:
+		case BINARY_SUBSCR:
+		case STORE_SUBSCR:
+		case COMPARE_OP:
 		case FOR_ITER:
 		case SEND:
 		case CALL: count++; break;

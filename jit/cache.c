@@ -7,6 +7,7 @@
 #include "jit/cache_builtin.h"
 #include "jit/cache_call.h"
 #include "jit/cache_iterate.h"
+#include "jit/cache_operand.h"
 #include "jit/cache_shape.h"
 #include "jit/codemem.h"
 #include "jit/compile.h"
@@ -32,6 +33,10 @@ static const char *kind_name(const struct cache *cache)
 		[CACHE_ATTRIBUTE] = "attribute",
 		[CACHE_METHOD] = "method",
 		[CACHE_STORE] = "store",
+		[CACHE_SUBSCRIPT] = "subscript",
+		[CACHE_STORE_SUBSCRIPT] = "subscript store",
+		[CACHE_BINARY] = "operation",
+		[CACHE_COMPARE] = "comparison",
 		[CACHE_CALL] = "call",
 		[CACHE_ITERATE] = "iteration",
 		[CACHE_SEND] = "send",
@@ -135,6 +140,7 @@ static void emit_seed(struct emit *emit, const void *what, const struct emit_hol
 	holes.exit = ends->exit;
 	holes.cont = ends->cont;
 	holes.error = ends->error;
+	holes.target = ends->target;
 	emit_stencil(emit, seed->stencil, &holes);
 }
 
@@ -260,6 +266,29 @@ void cache_learn_call(struct cache *cache, PyObject **base)
 	stub = add_stub(cache, emit_call, &plan);
 	if (stub)
 		link_caller(stub, plan.callee);
+}
+
+static void emit_operator(
+	struct emit *emit, const void *what, const struct emit_holes *ends)
+{
+	operator_emit(emit, what, ends);
+}
+
+void cache_learn_operands(struct cache *cache, PyObject *a, PyObject *b)
+{
+	struct cache_seed seed;
+	struct operator_plan plan;
+	struct cache_stub *stub;
+
+	if (operand_plan(cache, a, b, &seed)) {
+		add_stub(cache, emit_seed, &seed);
+		return;
+	}
+	if (cache->kind != CACHE_BINARY || !operator_plan(&plan, cache, a, b))
+		return;
+	stub = add_stub(cache, emit_operator, &plan);
+	if (stub)
+		link_caller(stub, plan.call.callee);
 }
 
 static void emit_iterate(

@@ -21,7 +21,11 @@ enum cache_kind {
 	CACHE_ATTRIBUTE,
 	CACHE_METHOD,
 	CACHE_STORE,
-	CACHE_CALL,
+	CACHE_SUBSCRIPT,
+	CACHE_STORE_SUBSCRIPT,
+	CACHE_BINARY,
+	CACHE_COMPARE,
+	CACHE_CALL, /* from here on operands are in slots only */
 	CACHE_ITERATE,
 	CACHE_SEND,
 };
@@ -60,7 +64,9 @@ struct cache {
 	uint8_t retries;
 	uint16_t misses;   /* since it was last looked at */
 	uint16_t patience; /* misses until it is again */
-	uint32_t oparg;	   /* of a call; of SEND: the slot of what is sent */
+	/* Of a call and of an operation; of SEND the slot of what is sent. A comparison that
+	 * jumps has RUNTIME_WHEN as for runtime_compare_jump(). */
+	uint32_t oparg;
 	uint32_t
 		slot; /* offset from the frame of the result's or the call's first slot */
 	uint32_t index; /* code unit of the instruction */
@@ -93,6 +99,8 @@ void cache_learn_method(struct cache *cache, PyObject *object);
 void cache_learn_store(struct cache *cache, PyObject *object);
 /* `base` holds the entries of the call, as for runtime_call(). */
 void cache_learn_call(struct cache *cache, PyObject **base);
+/* The operands of a subscript, an operation or a comparison. */
+void cache_learn_operands(struct cache *cache, PyObject *a, PyObject *b);
 /* What a loop goes over, or what is sent to. */
 void cache_learn_iterate(struct cache *cache, PyObject *iterator);
 

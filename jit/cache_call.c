@@ -127,10 +127,38 @@ bool call_plan(struct call_plan *plan, const struct cache *cache, PyObject **bas
 	       plan_parameters(plan, code, cache);
 }
 
+bool call_plan_method(
+	struct call_plan *plan, PyFunctionObject *function, int given, uint32_t slot)
+{
+	PyCodeObject *code = (PyCodeObject *)function->func_code;
+
+	*plan = (struct call_plan){
+		.how = CALL_SHARED, .function = function, .slot = slot};
+	plan->callee = table_compiled(code);
+	plan->parameters = given;
+	for (int i = 0; i < given; i++)
+		plan->source[i] = i;
+	return plan->callee && plan->callee->start && frame_size(code) < FRAME_MAX &&
+	       code->co_argcount == given && !code->co_kwonlyargcount &&
+	       !(code->co_flags & (CO_VARARGS | CO_VARKEYWORDS)) &&
+	       code->co_flags & CO_OPTIMIZED;
+}
+
 static uint64_t local_at(int local)
 {
 	return offsetof(_PyInterpreterFrame, localsplus) +
 	       (uint64_t)local * sizeof(PyObject *);
+}
+
+void call_emit_room(struct emit *emit, const struct call_plan *plan,
+	const struct emit_holes *ends, enum stencils stencil)
+{
+	const PyCodeObject *code = (PyCodeObject *)plan->function->func_code;
+
+	emit_stencil(emit, stencil,
+		&(struct emit_holes){.c = frame_size(code),
+			.d = plan->how == CALL_CLASS ? 2 : 1,
+			.exit = ends->exit});
 }
 
 static void emit_callable(
@@ -146,9 +174,7 @@ static void emit_callable(
 	struct emit_holes holes = {
 		.f = ends->f, .exit = ends->exit, .error = ends->error};
 
-	holes.c = frame_size(code);
-	holes.d = plan->how == CALL_CLASS ? 2 : 1;
-	emit_stencil(emit, STENCIL_CALL_ROOM, &holes);
+	call_emit_room(emit, plan, ends, STENCIL_CALL_ROOM);
 	holes.a = plan->slot;
 	holes.b = (uintptr_t)code;
 	holes.d = (uintptr_t)plan->type;
@@ -182,19 +208,19 @@ static void emit_parameter(struct emit *emit, const struct call_plan *plan, int 
 	}
 	holes.a = plan->slot + (uint64_t)source * sizeof(PyObject *);
 	emit_stencil(emit,
-		plan->how == CALL_CLASS && source == 0 ? STENCIL_CALL_SHARE
-						       : STENCIL_CALL_MOVE,
+		plan->how == CALL_SHARED || (plan->how == CALL_CLASS && source == 0)
+			? STENCIL_CALL_SHARE
+			: STENCIL_CALL_MOVE,
 		&holes);
 }
 
-void call_emit(
+void call_emit_frame(
 	struct emit *emit, const struct call_plan *plan, const struct emit_holes *ends)
 {
 	const struct PyCodeObject *code = (PyCodeObject *)plan->function->func_code;
 	struct emit_holes holes = {
 		.a = local_at(plan->parameters), .b = local_at(code->co_nlocalsplus)};
 
-	emit_callable(emit, plan, ends);
 	for (int i = 0; i < plan->parameters; i++)
 		emit_parameter(emit, plan, i);
 	if (code->co_nlocalsplus - plan->parameters > CLEAR_ONE_BY_ONE) {
@@ -212,4 +238,11 @@ void call_emit(
 	emit_stencil(emit,
 		plan->how == CALL_CLASS ? STENCIL_CALL_ENTER_INIT : STENCIL_CALL_ENTER,
 		&holes);
+}
+
+void call_emit(
+	struct emit *emit, const struct call_plan *plan, const struct emit_holes *ends)
+{
+	emit_callable(emit, plan, ends);
+	call_emit_frame(emit, plan, ends);
 }

@@ -13,6 +13,7 @@ enum call_how {
 	CALL_METHOD, /* a function and its self */
 	CALL_BOUND,  /* a bound method */
 	CALL_CLASS,  /* whose instances a Python __init__() sets up */
+	CALL_SHARED, /* a function whose arguments the caller keeps */
 };
 
 struct call_plan {
@@ -34,6 +35,17 @@ bool call_plan(struct call_plan *plan, const struct cache *cache, PyObject **bas
 
 /* Emits the stub's code. `ends` has its continuations and the instruction. */
 void call_emit(
+	struct emit *emit, const struct call_plan *plan, const struct emit_holes *ends);
+
+/* The same for a method whose arguments, positional ones, are in the slots from `slot` on
+ * and stay there. */
+bool call_plan_method(
+	struct call_plan *plan, PyFunctionObject *function, int given, uint32_t slot);
+/* The parts of a stub: room for the frame, and, with function and frame as arguments, the
+ * locals and the call. */
+void call_emit_room(struct emit *emit, const struct call_plan *plan,
+	const struct emit_holes *ends, enum stencils stencil);
+void call_emit_frame(
 	struct emit *emit, const struct call_plan *plan, const struct emit_holes *ends);
 
 #endif

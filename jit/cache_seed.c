@@ -62,10 +62,7 @@ bool cache_seed(PyCodeObject *code, const struct cache *cache, uint8_t adaptive,
 	case CACHE_ATTRIBUTE:
 	case CACHE_STORE: return seed_attribute(cache, units, adaptive, seed);
 	case CACHE_METHOD: return seed_method(cache, units, adaptive, seed);
-	case CACHE_GLOBAL:
-	case CACHE_CALL:
-	case CACHE_ITERATE:
-	case CACHE_SEND: break;
+	default: return false;
 	}
 	return false;
 }

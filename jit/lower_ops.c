@@ -231,21 +231,21 @@ static void cache_miss(struct lower *lower, const struct cache *cache, enum sten
 	lower_stencil(lower, miss, holes);
 }
 
-static void cache_end(struct lower *lower, struct cache *cache, enum stencils miss)
+/* `seed` is compiled in line where there is one. */
+static void cache_end(struct lower *lower, struct cache *cache, enum stencils miss,
+	struct cache_seed *seed)
 {
-	const struct ir_op *op = lower_op(lower);
 	uint32_t number = (uint32_t)(cache - lower->compiled->caches);
-	struct cache_seed seed;
 	int chain = emit_label(lower->emit);
-	bool in_line = cache_seed(lower->ir->code, cache, op->adaptive, &seed);
 
-	if (in_line) {
-		seed.holes.exit = chain;
-		seed.holes.error = cache->error_label;
+	if (seed) {
+		seed->holes.exit = chain;
+		seed->holes.error = cache->error_label;
+		seed->holes.target = cache->target_label;
 		if (jit.stress_deopt)
 			lower_stencil(lower, STENCIL_STRESS_GUARD,
 				(struct emit_holes){.exit = chain});
-		lower_stencil(lower, seed.stencil, seed.holes);
+		lower_stencil(lower, seed->stencil, seed->holes);
 		emit_bind(lower->emit, cache->next_label);
 		emit_cold(lower->emit, true);
 		emit_bind(lower->emit, chain);
@@ -254,7 +254,7 @@ static void cache_end(struct lower *lower, struct cache *cache, enum stencils mi
 		&(struct emit_holes){.target = cache->miss_label,
 			.patches = 1u << HOLES_TARGET,
 			.tag = number});
-	if (!in_line) {
+	if (!seed) {
 		emit_bind(lower->emit, cache->next_label);
 		emit_cold(lower->emit, true);
 	}
@@ -265,7 +265,23 @@ static void cache_end(struct lower *lower, struct cache *cache, enum stencils mi
 static void cache_place(struct lower *lower, enum cache_kind kind, PyObject *name,
 	uint32_t owned, uint32_t slot, enum stencils miss)
 {
-	cache_end(lower, cache_begin(lower, kind, name, owned, slot), miss);
+	struct cache *cache = cache_begin(lower, kind, name, owned, slot);
+	struct cache_seed seed;
+	bool in_line =
+		cache_seed(lower->ir->code, cache, lower_op(lower)->adaptive, &seed);
+
+	cache_end(lower, cache, miss, in_line ? &seed : NULL);
+}
+
+/* The same for operands, with a stencil for those that are the most common. */
+static void cache_operands(struct lower *lower, enum cache_kind kind, uint32_t owned,
+	int stencil, struct emit_holes holes, enum stencils miss)
+{
+	struct cache *cache =
+		cache_begin(lower, kind, NULL, owned, lower_slot_at(lower, lower->depth));
+	struct cache_seed seed = {(enum stencils)stencil, holes};
+
+	cache_end(lower, cache, miss, stencil < 0 ? NULL : &seed);
 }
 
 static void lower_load_global(struct lower *lower)
@@ -429,11 +445,9 @@ static void lower_binary_op(struct lower *lower)
 	int over;
 	bool appends = append_string(lower, &over);
 	uint32_t owned = take_two(lower);
-	int stencil = number_stencil(oparg, owned);
 
-	lower_stencil(lower, stencil < 0 ? STENCIL_BINARY : (enum stencils)stencil,
-		(struct emit_holes){.a = oparg << RUNTIME_OWNS_BITS | owned,
-			.error = lower_error(lower)});
+	cache_operands(lower, CACHE_BINARY, owned, number_stencil(oparg, owned),
+		(struct emit_holes){0}, STENCIL_BINARY_MISS);
 	lower_push_top(lower);
 	if (!appends)
 		return;
@@ -444,12 +458,22 @@ static void lower_binary_op(struct lower *lower)
 	emit_bind(lower->emit, over);
 }
 
+/* What the interpreter has seen, or a list. */
+static int subscript_stencil(const struct ir_op *op)
+{
+	switch (op->adaptive) {
+	case BINARY_SUBSCR_TUPLE_INT: return STENCIL_SUBSCRIPT_TUPLE;
+	case BINARY_SUBSCR_DICT: return STENCIL_SUBSCRIPT_DICT;
+	default: return STENCIL_SUBSCRIPT_LIST;
+	}
+}
+
 static void lower_binary_subscr(struct lower *lower)
 {
 	uint32_t owned = take_two(lower);
 
-	lower_stencil(lower, STENCIL_SUBSCRIPT_ANY,
-		(struct emit_holes){.a = owned, .error = lower_error(lower)});
+	cache_operands(lower, CACHE_SUBSCRIPT, owned, subscript_stencil(lower_op(lower)),
+		(struct emit_holes){.a = owned}, STENCIL_SUBSCRIPT_MISS);
 	lower_push_top(lower);
 }
 
@@ -466,8 +490,8 @@ static void lower_store_subscr(struct lower *lower)
 	lower_argument(lower, 0, container);
 	lower_argument(lower, 1, key);
 	lower_argument(lower, 2, value);
-	lower_stencil(lower, STENCIL_STORE_SUBSCRIPT_ANY,
-		(struct emit_holes){.a = owned, .error = lower_error(lower)});
+	cache_operands(lower, CACHE_STORE_SUBSCRIPT, owned, STENCIL_STORE_SUBSCRIPT_LIST,
+		(struct emit_holes){.a = owned}, STENCIL_STORE_SUBSCRIPT_MISS);
 }
 
 static void lower_unpack_sequence(struct lower *lower)
@@ -578,17 +602,17 @@ static void compare_jump(struct lower *lower, int number, bool when, uint32_t ow
 	bool back = jump->flags & IR_BACKWARD;
 	int over = back ? emit_label(lower->emit) : lower_label(lower, jump->target);
 	uint32_t mask = outcomes(oparg);
+	struct cache *cache;
+	struct cache_seed seed;
 
 	when ^= back;
-	lower_stencil(lower,
+	cache = cache_begin(lower, CACHE_COMPARE, NULL, owned, 0);
+	cache->oparg |= when ? RUNTIME_WHEN : 0;
+	cache->target_label = over;
+	seed = (struct cache_seed){
 		(enum stencils)(STENCIL_COMPARE_NUMBERS_JUMP_BB + (int)owned),
-		(struct emit_holes){
-			.a = (when ? RUNTIME_WHEN : 0) | oparg << RUNTIME_OWNS_BITS |
-			     owned,
-			.b = when ? mask : 7 & ~mask,
-			.target = over,
-			.error = lower_error(lower),
-		});
+		{.b = when ? mask : 7 & ~mask}};
+	cache_end(lower, cache, STENCIL_COMPARE_MISS_JUMP, &seed);
 	if (back) {
 		jump_back(lower, number);
 		emit_bind(lower->emit, over);
@@ -606,10 +630,9 @@ static void lower_compare_op(struct lower *lower)
 		lower->skip = 1;
 		return;
 	}
-	lower_stencil(lower, (enum stencils)(STENCIL_COMPARE_NUMBERS_BB + (int)owned),
-		(struct emit_holes){.a = oparg << RUNTIME_OWNS_BITS | owned,
-			.b = outcomes(oparg),
-			.error = lower_error(lower)});
+	cache_operands(lower, CACHE_COMPARE, owned,
+		STENCIL_COMPARE_NUMBERS_BB + (int)owned,
+		(struct emit_holes){.b = outcomes(oparg)}, STENCIL_COMPARE_MISS);
 	lower_push_top(lower);
 }
 
@@ -731,7 +754,7 @@ static void lower_for_iter(struct lower *lower)
 	slot = lower_slot_at(lower, lower->depth - 1);
 	cache = cache_begin(lower, CACHE_ITERATE, NULL, 0, slot);
 	cache->target_label = end;
-	cache_end(lower, cache, STENCIL_ITERATE_MISS);
+	cache_end(lower, cache, STENCIL_ITERATE_MISS, NULL);
 	emit_cold(lower->emit, true);
 	emit_bind(lower->emit, end);
 	lower_stencil(lower, STENCIL_ITERATE_END,
@@ -751,7 +774,7 @@ static void lower_send(struct lower *lower)
 		lower, CACHE_SEND, NULL, 0, lower_slot_at(lower, lower->depth - 2));
 	cache->oparg = lower_slot_at(lower, lower->depth - 1);
 	cache->target_label = lower_label(lower, lower_op(lower)->target);
-	cache_end(lower, cache, STENCIL_SEND_MISS);
+	cache_end(lower, cache, STENCIL_SEND_MISS, NULL);
 }
 
 /* `mov %rdi, %rax; leave; ret` */

@@ -100,15 +100,26 @@ enum {
 PyObject *runtime_binary(PyObject *a, PyObject *b, uint32_t what);
 PyObject *runtime_compare(PyObject *a, PyObject *b, uint32_t what);
 int runtime_compare_truth(PyObject *a, PyObject *b, uint32_t what);
-/* The same, declared rare for the stencils that do the common operands themselves. */
-PyObject *runtime_binary_cold(PyObject *a, PyObject *b, uint32_t what)
-	__attribute__((cold));
-PyObject *runtime_compare_cold(PyObject *a, PyObject *b, uint32_t what)
-	__attribute__((cold));
 /* Whether to jump; `what` has RUNTIME_WHEN where the outcome that jumps is true. */
 enum { RUNTIME_WHEN = 1 << 16 };
-int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what) __attribute__((cold));
+int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what);
+/* An operation by its function; of strings; whether two strings of one length are equal. */
+PyObject *runtime_apply(binaryfunc function, PyObject *a, PyObject *b, uint32_t what);
+PyObject *runtime_concatenate(PyObject *a, PyObject *b, uint32_t what);
+int runtime_equal(PyObject *a, PyObject *b);
+/* A method for an operator has given `result` (NULL: raised) for the operands at `at`,
+ * which go where they are owned: the result after all, or NULL. */
+PyObject *runtime_operator_end(PyObject *result, PyObject **at, uint32_t what);
+/* Stores by a class's function; takes what is owned. */
+int runtime_store_by(objobjargproc function, PyObject *container, PyObject *key,
+	PyObject *value, uint32_t owned);
 /* Misses of inline caches: the work, and a stub for the next time. */
+PyObject *runtime_binary_miss(PyObject *a, PyObject *b, struct cache *cache);
+PyObject *runtime_compare_miss(PyObject *a, PyObject *b, struct cache *cache);
+int runtime_compare_jump_miss(PyObject *a, PyObject *b, struct cache *cache);
+PyObject *runtime_subscript_miss(PyObject *a, PyObject *b, struct cache *cache);
+int runtime_store_subscript_miss(
+	PyObject *a, PyObject *b, PyObject *value, struct cache *cache);
 PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache);
 /* Calls a Python function with one or two borrowed arguments. */
 PyObject *runtime_call_one(PyThreadState *thread, PyObject *function, PyObject *a);

@@ -121,16 +121,6 @@ void runtime_free_numbers(PyObject *a, PyObject *b)
 		runtime_free_number(b);
 }
 
-PyObject *runtime_binary_cold(PyObject *a, PyObject *b, uint32_t what)
-{
-	return runtime_binary(a, b, what);
-}
-
-PyObject *runtime_compare_cold(PyObject *a, PyObject *b, uint32_t what)
-{
-	return runtime_compare(a, b, what);
-}
-
 int runtime_compare_jump(PyObject *a, PyObject *b, uint32_t what)
 {
 	int truth = runtime_compare_truth(a, b, what & ~(uint32_t)RUNTIME_WHEN);

@@ -1,5 +1,7 @@
 /* Operations on objects of any type, for native code: the work of ceval.c's instructions
  * without their stack. */
+#include <string.h>
+
 #include "jit/cache.h"
 #include "jit/errors.h"
 #include "jit/runtime.h"
@@ -297,6 +299,90 @@ void runtime_unbound_local(_PyInterpreterFrame *frame, uintptr_t local)
 void runtime_unbound_cell(_PyInterpreterFrame *frame, uintptr_t local)
 {
 	errors_unbound_cell(_PyThreadState_GET(), frame->f_code, (uint32_t)local);
+}
+
+PyObject *runtime_apply(binaryfunc function, PyObject *a, PyObject *b, uint32_t what)
+{
+	PyObject *result = function(a, b);
+
+	/* Operands of these very classes, whose other operands may know better. */
+	if (result == Py_NotImplemented) {
+		Py_DECREF(result);
+		return runtime_binary(a, b, what);
+	}
+	release(a, what, RUNTIME_OWNS_A);
+	release(b, what, RUNTIME_OWNS_B);
+	return result;
+}
+
+PyObject *runtime_concatenate(PyObject *a, PyObject *b, uint32_t what)
+{
+	/* A string that nobody else has is appended to. */
+	if (what & RUNTIME_OWNS_A)
+		PyUnicode_Append(&a, b);
+	else
+		a = PyUnicode_Concat(a, b);
+	release(b, what, RUNTIME_OWNS_B);
+	return a;
+}
+
+int runtime_equal(PyObject *a, PyObject *b)
+{
+	int kind = PyUnicode_KIND(a);
+
+	return kind == (int)PyUnicode_KIND(b) &&
+	       !memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b),
+		       (size_t)(PyUnicode_GET_LENGTH(a) * kind));
+}
+
+int runtime_store_by(objobjargproc function, PyObject *container, PyObject *key,
+	PyObject *value, uint32_t owned)
+{
+	int result = function(container, key, value);
+
+	release(value, owned, RUNTIME_OWNS_C);
+	release(container, owned, RUNTIME_OWNS_A);
+	release(key, owned, RUNTIME_OWNS_B);
+	return result;
+}
+
+PyObject *runtime_binary_miss(PyObject *a, PyObject *b, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_operands(cache, a, b);
+	return runtime_binary(a, b, cache->oparg << RUNTIME_OWNS_BITS | cache->owned);
+}
+
+PyObject *runtime_compare_miss(PyObject *a, PyObject *b, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_operands(cache, a, b);
+	return runtime_compare(a, b, cache->oparg << RUNTIME_OWNS_BITS | cache->owned);
+}
+
+int runtime_compare_jump_miss(PyObject *a, PyObject *b, struct cache *cache)
+{
+	uint32_t when = cache->oparg & RUNTIME_WHEN;
+	uint32_t what = (cache->oparg ^ when) << RUNTIME_OWNS_BITS | cache->owned;
+
+	if (cache_learns(cache))
+		cache_learn_operands(cache, a, b);
+	return runtime_compare_jump(a, b, what | when);
+}
+
+PyObject *runtime_subscript_miss(PyObject *a, PyObject *b, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_operands(cache, a, b);
+	return runtime_subscript(a, b, cache->owned);
+}
+
+int runtime_store_subscript_miss(
+	PyObject *a, PyObject *b, PyObject *value, struct cache *cache)
+{
+	if (cache_learns(cache))
+		cache_learn_operands(cache, a, b);
+	return runtime_store_subscript(a, b, value, cache->owned);
 }
 
 PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache)

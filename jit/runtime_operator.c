@@ -79,24 +79,57 @@ static PyObject *not_implemented(
 	return NULL;
 }
 
-bool runtime_operator(PyObject *a, PyObject *b, uint32_t operation, PyObject **result)
+static PyObject *find_method(PyObject *a, const struct operation *what)
+{
+	PyTypeObject *type = Py_TYPE(a);
+	PyObject *method;
+
+	if ((what->in_place && slot_of(type, what->in_place)) ||
+		type->tp_as_sequence->sq_concat || type->tp_as_sequence->sq_repeat ||
+		type->tp_as_sequence->sq_inplace_concat)
+		return NULL;
+	method = _PyType_Lookup(type, what->name);
+	return method && Py_IS_TYPE(method, &PyFunction_Type) ? method : NULL;
+}
+
+PyObject *runtime_operator_method(PyObject *a, PyObject *b, uint32_t operation)
 {
 	PyTypeObject *type = Py_TYPE(a);
 	struct operation what;
-	PyObject *method;
 
 	if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || type->tp_as_sequence == NULL ||
 		!is_plain_right(a, b) || !describe(operation, &what))
+		return NULL;
+	return find_method(a, &what);
+}
+
+bool runtime_operator(PyObject *a, PyObject *b, uint32_t operation, PyObject **result)
+{
+	PyObject *method = runtime_operator_method(a, b, operation);
+	struct operation what;
+
+	if (!method)
 		return false;
-	if ((what.in_place && slot_of(type, what.in_place)) ||
-		type->tp_as_sequence->sq_concat || type->tp_as_sequence->sq_repeat ||
-		type->tp_as_sequence->sq_inplace_concat)
-		return false;
-	method = _PyType_Lookup(type, what.name);
-	if (!method || !Py_IS_TYPE(method, &PyFunction_Type))
-		return false;
+	describe(operation, &what);
 	*result = runtime_call_two(_PyThreadState_GET(), method, a, b);
 	if (*result == Py_NotImplemented)
 		*result = not_implemented(a, b, &what, *result);
 	return true;
+}
+
+PyObject *runtime_operator_end(PyObject *result, PyObject **at, uint32_t owned)
+{
+	PyObject *a = at[0];
+	PyObject *b = at[1];
+	struct operation what;
+
+	if (result == Py_NotImplemented) {
+		describe(owned >> RUNTIME_OWNS_BITS, &what);
+		result = not_implemented(a, b, &what, result);
+	}
+	if (owned & RUNTIME_OWNS_A)
+		Py_DECREF(a);
+	if (owned & RUNTIME_OWNS_B)
+		Py_DECREF(b);
+	return result;
 }

@@ -8,4 +8,7 @@
  * it in Python and the right one is plain; false: it does not, nothing has happened. */
 bool runtime_operator(PyObject *a, PyObject *b, uint32_t operation, PyObject **result);
 
+/* The method that does it, borrowed, or NULL. */
+PyObject *runtime_operator_method(PyObject *a, PyObject *b, uint32_t operation);
+
 #endif

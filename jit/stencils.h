@@ -33,6 +33,7 @@ extern void ERROR(void) COLD;
 extern void EXIT(void) COLD;
 extern void exit1(PyObject *) __asm__("EXIT") COLD;
 extern void exit2(PyObject *, PyObject *) __asm__("EXIT") COLD;
+extern void exit3(PyObject *, PyObject *, PyObject *) __asm__("EXIT") COLD;
 extern void DEOPT(void) COLD;
 /* The callees that a stencil is completed with. */
 extern int callee_op(

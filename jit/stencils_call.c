@@ -39,6 +39,19 @@ void op_CALL_ROOM(void)
 	CONT();
 }
 
+/* The same where two operands go on. */
+void op_CALL_ROOM_OPERANDS(PyObject *a, PyObject *b)
+{
+	if (UNLIKELY(thread->recursion_remaining <= HOLE_INT(HOLE_D) ||
+		     HOLE_INT(HOLE_C) >= (char *)thread->datastack_limit -
+						 (char *)thread->datastack_top ||
+		     stack_pointer() <= ((struct activation *)thread->cframe)->floor)) {
+		exit2(a, b);
+		return;
+	}
+	cont2(a, b);
+}
+
 /* The callables: the entries of the call start at A, and B is the code object. */
 #define IS_CALLEE(object)                       \
 	(Py_TYPE(object) == &PyFunction_Type && \

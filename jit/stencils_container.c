@@ -1,80 +1,160 @@
-/* Stencils on lists, tuples and ranges: subscripts, loops, unpacking. Other types are left
- * to C functions. Mask A is which operands are owned. */
+/* Stencils on lists, tuples, strings and dictionaries: subscripts, unpacking. Mask A is
+ * which operands are owned; EXIT is where the types are others. */
 #include "jit/stencils.h"
 
 #define OWNS(bit) (HOLE32(HOLE_A) & (bit))
 
-static inline __attribute__((always_inline)) bool is_index(PyObject *object)
+#define GUARD(condition)                      \
+	do {                                  \
+		if (UNLIKELY(!(condition))) { \
+			exit2(a, b);          \
+			return;               \
+		}                             \
+	} while (0)
+
+#define IS_INDEX(object) \
+	(Py_TYPE(object) == &PyLong_Type && (size_t)(Py_SIZE(object) + 1) <= 2)
+
+/* Of an int of at most one digit, in something of `size` items. */
+static inline __attribute__((always_inline)) Py_ssize_t index_of(
+	PyObject *object, Py_ssize_t size)
 {
-	return object->ob_type == &PyLong_Type && (size_t)Py_SIZE(object) <= 1;
+	Py_ssize_t index =
+		Py_SIZE(object) * (Py_ssize_t)((PyLongObject *)object)->ob_digit[0];
+
+	return index < 0 ? index + size : index;
 }
 
-static inline __attribute__((always_inline)) size_t index_value(PyObject *object)
+/* An item that was borrowed goes on top. */
+#define FINISH(item)                                                        \
+	do {                                                                \
+		top = Py_NewRef(item);                                      \
+		if (OWNS(RUNTIME_OWNS_A)) {                                 \
+			SET_INSTRUCTION();                                  \
+			runtime_drop_operands(a, b, HOLE_ARGUMENT(HOLE_A)); \
+		} else if (OWNS(RUNTIME_OWNS_B)) {                          \
+			if (--b->ob_refcnt == 0)                            \
+				runtime_free_number(b);                     \
+		}                                                           \
+		CONT();                                                     \
+	} while (0)
+
+void op_SUBSCRIPT_LIST(PyObject *a, PyObject *b)
 {
-	return ((PyLongObject *)object)->ob_digit[0];
+	GUARD(Py_TYPE(a) == &PyList_Type && IS_INDEX(b));
+	Py_ssize_t index = index_of(b, PyList_GET_SIZE(a));
+	GUARD((size_t)index < (size_t)PyList_GET_SIZE(a));
+	FINISH(PyList_GET_ITEM(a, index));
 }
 
-/* a[b]; owned operands are dropped by a C function, they are rare here. */
-void op_SUBSCRIPT_ANY(PyObject *a, PyObject *b)
+void op_SUBSCRIPT_TUPLE(PyObject *a, PyObject *b)
 {
-	PyObject *value;
+	GUARD(Py_TYPE(a) == &PyTuple_Type && IS_INDEX(b));
+	Py_ssize_t index = index_of(b, PyTuple_GET_SIZE(a));
+	GUARD((size_t)index < (size_t)PyTuple_GET_SIZE(a));
+	FINISH(PyTuple_GET_ITEM(a, index));
+}
 
-	if (is_index(b)) {
-		size_t index = index_value(b);
+/* Of ASCII only: the strings of one character are there already. */
+void op_SUBSCRIPT_STRING(PyObject *a, PyObject *b)
+{
+	GUARD(Py_TYPE(a) == &PyUnicode_Type && IS_INDEX(b));
+	GUARD(PyUnicode_IS_COMPACT_ASCII(a));
+	Py_ssize_t index = index_of(b, ((PyASCIIObject *)a)->length);
+	GUARD((size_t)index < (size_t)((PyASCIIObject *)a)->length);
+	unsigned char letter = ((unsigned char *)((PyASCIIObject *)a + 1))[index];
+	FINISH((PyObject *)&_PyRuntime.global_objects.singletons.strings.ascii[letter]);
+}
 
-		if (a->ob_type == &PyList_Type) {
-			if (LIKELY(index < (size_t)PyList_GET_SIZE(a))) {
-				value = PyList_GET_ITEM(a, index);
-				goto found;
-			}
-		} else if (a->ob_type == &PyTuple_Type) {
-			if (LIKELY(index < (size_t)PyTuple_GET_SIZE(a))) {
-				value = PyTuple_GET_ITEM(a, index);
-				goto found;
-			}
-		}
-	}
+void op_SUBSCRIPT_BYTES(PyObject *a, PyObject *b)
+{
+	GUARD(Py_TYPE(a) == &PyBytes_Type && IS_INDEX(b));
+	Py_ssize_t index = index_of(b, PyBytes_GET_SIZE(a));
+	GUARD((size_t)index < (size_t)PyBytes_GET_SIZE(a));
+	unsigned char byte = (unsigned char)PyBytes_AS_STRING(a)[index];
+	FINISH((PyObject *)&_PyLong_SMALL_INTS[_PY_NSMALLNEGINTS + byte]);
+}
+
+/* What a C function gives. */
+#define FINISH_OWNED()                \
+	do {                          \
+		if (UNLIKELY(!top)) { \
+			ERROR();      \
+			return;       \
+		}                     \
+		CONT();               \
+	} while (0)
+
+void op_SUBSCRIPT_DICT(PyObject *a, PyObject *b)
+{
+	GUARD(Py_TYPE(a) == &PyDict_Type);
 	SET_INSTRUCTION();
 	top = runtime_subscript(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(!top)) {
+	FINISH_OWNED();
+}
+
+/* The builtin class D, by the function C. */
+void op_SUBSCRIPT_FUNCTION(PyObject *a, PyObject *b)
+{
+	GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));
+	SET_INSTRUCTION();
+	top = runtime_apply((binaryfunc)HOLE64(HOLE_C), a, b, HOLE_ARGUMENT(HOLE_A));
+	FINISH_OWNED();
+}
+
+void op_SUBSCRIPT_MISS(PyObject *a, PyObject *b)
+{
+	SET_INSTRUCTION();
+	top = runtime_subscript_miss(a, b, (struct cache *)HOLE64(HOLE_A));
+	FINISH_OWNED();
+}
+
+#undef GUARD
+#define GUARD(condition)                      \
+	do {                                  \
+		if (UNLIKELY(!(condition))) { \
+			exit3(a, b, value);   \
+			return;               \
+		}                             \
+	} while (0)
+
+void op_STORE_SUBSCRIPT_LIST(PyObject *a, PyObject *b, PyObject *value)
+{
+	GUARD(Py_TYPE(a) == &PyList_Type && IS_INDEX(b));
+	Py_ssize_t index = index_of(b, PyList_GET_SIZE(a));
+	GUARD((size_t)index < (size_t)PyList_GET_SIZE(a));
+	PyObject *old = PyList_GET_ITEM(a, index);
+
+	if (!OWNS(RUNTIME_OWNS_C))
+		value->ob_refcnt++;
+	PyList_SET_ITEM(a, index, value);
+	if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B)) {
+		SET_INSTRUCTION();
+		runtime_drop_stored(old, a, b, HOLE_ARGUMENT(HOLE_A));
+	} else {
+		RELEASE(old);
+	}
+	CONT();
+}
+
+/* The builtin class D, by the function C. */
+void op_STORE_SUBSCRIPT_FUNCTION(PyObject *a, PyObject *b, PyObject *value)
+{
+	GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));
+	SET_INSTRUCTION();
+	if (UNLIKELY(runtime_store_by((objobjargproc)HOLE64(HOLE_C), a, b, value,
+			     HOLE_ARGUMENT(HOLE_A)) < 0)) {
 		ERROR();
 		return;
 	}
 	CONT();
-	return;
-found:
-	value->ob_refcnt++;
-	top = value;
-	if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B)) {
-		SET_INSTRUCTION();
-		runtime_drop_operands(a, b, HOLE_ARGUMENT(HOLE_A));
-	}
-	CONT();
 }
 
-void op_STORE_SUBSCRIPT_ANY(PyObject *a, PyObject *b, PyObject *value)
+void op_STORE_SUBSCRIPT_MISS(PyObject *a, PyObject *b, PyObject *value)
 {
-	if (LIKELY(a->ob_type == &PyList_Type && is_index(b))) {
-		size_t index = index_value(b);
-
-		if (LIKELY(index < (size_t)PyList_GET_SIZE(a))) {
-			PyObject *old = PyList_GET_ITEM(a, index);
-
-			if (!OWNS(RUNTIME_OWNS_C))
-				value->ob_refcnt++;
-			PyList_SET_ITEM(a, index, value);
-			if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B)) {
-				SET_INSTRUCTION();
-				runtime_drop_stored(old, a, b, HOLE_ARGUMENT(HOLE_A));
-			} else {
-				RELEASE(old);
-			}
-			CONT();
-			return;
-		}
-	}
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_store_subscript(a, b, value, HOLE_ARGUMENT(HOLE_A)) < 0)) {
+	if (UNLIKELY(runtime_store_subscript_miss(
+			     a, b, value, (struct cache *)HOLE64(HOLE_A)) < 0)) {
 		ERROR();
 		return;
 	}

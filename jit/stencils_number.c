@@ -1,4 +1,4 @@
-/* Arithmetic and comparisons of exact ints and floats, with any other operands left to C.
+/* Arithmetic and comparisons of exact ints and floats; EXIT is for any other operands.
  *
  * An int counts as small where it has at most one digit of 30 bits: sums and products of
  * two fit a machine word. The variants are by ownership of the operands (BB, OB, BO, OO:
@@ -89,8 +89,8 @@ static inline __attribute__((always_inline)) void drop_number(PyObject *object)
 						own_b ? b : NULL)                      \
 				      : runtime_new_int(result);                       \
 		} else {                                                               \
-			SET_INSTRUCTION();                                             \
-			top = runtime_binary_cold(a, b, HOLE_ARGUMENT(HOLE_A));        \
+			exit2(a, b);                                                   \
+			return;                                                        \
 		}                                                                      \
 		if (UNLIKELY(!top)) {                                                  \
 			ERROR();                                                       \
@@ -115,8 +115,8 @@ ARITHMETIC(MULTIPLY, *)
 		if (LIKELY(is_float(a) && is_float(b) && float_value(b) != 0.0)) {   \
 			FLOAT_RESULT(own_a, own_b, float_value(a) / float_value(b)); \
 		} else {                                                             \
-			SET_INSTRUCTION();                                           \
-			top = runtime_binary_cold(a, b, HOLE_ARGUMENT(HOLE_A));      \
+			exit2(a, b);                                                 \
+			return;                                                      \
 		}                                                                    \
 		if (UNLIKELY(!top)) {                                                \
 			ERROR();                                                     \
@@ -143,17 +143,15 @@ DIVIDE_VARIANT(OO, 1, 1)
 							       own_a ? a : NULL,  \
 							       own_b ? b : NULL)  \
 						     : runtime_new_int(result);   \
-				goto done;                                        \
+				if (UNLIKELY(!top)) {                             \
+					ERROR();                                  \
+					return;                                   \
+				}                                                 \
+				CONT();                                           \
+				return;                                           \
 			}                                                         \
 		}                                                                 \
-		SET_INSTRUCTION();                                                \
-		top = runtime_binary(a, b, HOLE_ARGUMENT(HOLE_A));                \
-	done:                                                                     \
-		if (UNLIKELY(!top)) {                                             \
-			ERROR();                                                  \
-			return;                                                   \
-		}                                                                 \
-		CONT();                                                           \
+		exit2(a, b);                                                      \
 	}
 
 #define INTEGER(name, fits, expression)                   \
@@ -206,50 +204,35 @@ INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
 		}                                           \
 	} while (0)
 
-#define COMPARE_VARIANT(suffix, own_a, own_b)                            \
-	void op_COMPARE_NUMBERS_##suffix(PyObject *a, PyObject *b)       \
-	{                                                                \
-		COMPARE_SIGN(own_a, own_b, {                             \
-			top = yes ? Py_True : Py_False;                  \
-			top->ob_refcnt++;                                \
-			DROP_BOTH(own_a, own_b);                         \
-			CONT();                                          \
-			return;                                          \
-		});                                                      \
-	slow:                                                            \
-		SET_INSTRUCTION();                                       \
-		top = runtime_compare_cold(a, b, HOLE_ARGUMENT(HOLE_A)); \
-		if (UNLIKELY(!top)) {                                    \
-			ERROR();                                         \
-			return;                                          \
-		}                                                        \
-		CONT();                                                  \
+#define COMPARE_VARIANT(suffix, own_a, own_b)                      \
+	void op_COMPARE_NUMBERS_##suffix(PyObject *a, PyObject *b) \
+	{                                                          \
+		COMPARE_SIGN(own_a, own_b, {                       \
+			top = yes ? Py_True : Py_False;            \
+			top->ob_refcnt++;                          \
+			DROP_BOTH(own_a, own_b);                   \
+			CONT();                                    \
+			return;                                    \
+		});                                                \
+	slow:                                                      \
+		exit2(a, b);                                       \
 	}
 
-#define COMPARE_JUMP_VARIANT(suffix, own_a, own_b)                             \
-	void op_COMPARE_NUMBERS_JUMP_##suffix(PyObject *a, PyObject *b)        \
-	{                                                                      \
-		COMPARE_SIGN(own_a, own_b, {                                   \
-			if (yes) {                                             \
-				DROP_BOTH(own_a, own_b);                       \
-				TARGET();                                      \
-			} else {                                               \
-				DROP_BOTH(own_a, own_b);                       \
-				CONT();                                        \
-			}                                                      \
-			return;                                                \
-		});                                                            \
-	slow:                                                                  \
-		SET_INSTRUCTION();                                             \
-		int jumps = runtime_compare_jump(a, b, HOLE_ARGUMENT(HOLE_A)); \
-		if (UNLIKELY(jumps < 0)) {                                     \
-			ERROR();                                               \
-			return;                                                \
-		}                                                              \
-		if (jumps)                                                     \
-			TARGET();                                              \
-		else                                                           \
-			CONT();                                                \
+#define COMPARE_JUMP_VARIANT(suffix, own_a, own_b)                      \
+	void op_COMPARE_NUMBERS_JUMP_##suffix(PyObject *a, PyObject *b) \
+	{                                                               \
+		COMPARE_SIGN(own_a, own_b, {                            \
+			if (yes) {                                      \
+				DROP_BOTH(own_a, own_b);                \
+				TARGET();                               \
+			} else {                                        \
+				DROP_BOTH(own_a, own_b);                \
+				CONT();                                 \
+			}                                               \
+			return;                                         \
+		});                                                     \
+	slow:                                                           \
+		exit2(a, b);                                            \
 	}
 
 COMPARE_VARIANT(BB, 0, 0)

@@ -2,23 +2,6 @@
  * operation), see runtime.h. */
 #include "jit/stencils.h"
 
-#define FINISH(value)                        \
-	do {                                 \
-		PyObject *result_ = (value); \
-		if (UNLIKELY(!result_)) {    \
-			ERROR();             \
-			return;              \
-		}                            \
-		top = result_;               \
-		CONT();                      \
-	} while (0)
-
-void op_BINARY(PyObject *a, PyObject *b)
-{
-	SET_INSTRUCTION();
-	FINISH(runtime_binary(a, b, HOLE_ARGUMENT(HOLE_A)));
-}
-
 /* B is 1 for `not in`. */
 void op_CONTAINS(PyObject *a, PyObject *b)
 {
