@@ -121,6 +121,10 @@ PyObject *runtime_subscript_miss(PyObject *a, PyObject *b, struct cache *cache);
 int runtime_store_subscript_miss(
 	PyObject *a, PyObject *b, PyObject *value, struct cache *cache);
 PyObject *runtime_attribute_miss(PyObject *a, struct cache *cache);
+/* f(*tuple, **keywords), all borrowed, of a Python function; false: not a plain case, and
+ * nothing has happened. `keywords` may be NULL. */
+bool runtime_call_spread(PyThreadState *thread, PyObject *callable, PyObject *tuple,
+	PyObject *keywords, PyObject **value);
 /* Calls a Python function with one or two borrowed arguments. */
 PyObject *runtime_call_one(PyThreadState *thread, PyObject *function, PyObject *a);
 PyObject *runtime_call_two(

@@ -6,6 +6,7 @@
 #include "jit/iterators.h"
 #include "jit/jit.h"
 #include "jit/runtime.h"
+#include "jit/runtime_bind.h"
 #include "jit/table.h"
 
 void runtime_drop_entries(PyObject **base, uint32_t count)
@@ -53,74 +54,6 @@ static void fill_locals(_PyInterpreterFrame *callee, PyCodeObject *code,
 	}
 	for (; i < code->co_nlocalsplus; i++)
 		locals[i] = NULL;
-}
-
-enum { BIND_MAX = 24 }; /* parameters of a function that is called with keywords here */
-
-/* Place of a parameter by its name, which is interned as a rule; -1: not found so. */
-static int find_parameter(const PyCodeObject *code, PyObject *name)
-{
-	int count = code->co_argcount + code->co_kwonlyargcount;
-
-	for (int i = code->co_posonlyargcount; i < count; i++)
-		if (PyTuple_GET_ITEM(code->co_localsplusnames, i) == name)
-			return i;
-	return -1;
-}
-
-/* Fills in what was not given from the defaults; false: something is missing. */
-static bool bind_defaults(const PyFunctionObject *function, const PyCodeObject *code,
-	PyObject **bound, PyObject **fresh)
-{
-	PyObject *defaults = function->func_defaults;
-	Py_ssize_t first =
-		code->co_argcount - (defaults ? PyTuple_GET_SIZE(defaults) : 0);
-	int count = code->co_argcount + code->co_kwonlyargcount;
-
-	for (int i = 0; i < count; i++) {
-		fresh[i] = NULL;
-		if (bound[i])
-			continue;
-		if (i < code->co_argcount && i >= first)
-			fresh[i] = PyTuple_GET_ITEM(defaults, i - first);
-		else if (i >= code->co_argcount && function->func_kwdefaults)
-			fresh[i] = PyDict_GetItemWithError(function->func_kwdefaults,
-				PyTuple_GET_ITEM(code->co_localsplusnames, i));
-		if (!fresh[i])
-			return false;
-	}
-	return true;
-}
-
-/* Sorts arguments with keywords into the order of the parameters; false: not a plain
- * case, or a mistake. Nothing has changed then. */
-static bool bind_named(const PyFunctionObject *function, const PyCodeObject *code,
-	PyObject **arguments, int given, PyObject *names, PyObject **bound)
-{
-	int count = code->co_argcount + code->co_kwonlyargcount;
-	int named = names ? (int)PyTuple_GET_SIZE(names) : 0;
-	PyObject *fresh[BIND_MAX];
-
-	if (code->co_flags & (CO_VARARGS | CO_VARKEYWORDS) || count > BIND_MAX ||
-		!(code->co_flags & CO_OPTIMIZED) || given - named > code->co_argcount)
-		return false;
-	for (int i = 0; i < count; i++)
-		bound[i] = i < given - named ? arguments[i] : NULL;
-	for (int i = 0; i < named; i++) {
-		int place = find_parameter(code, PyTuple_GET_ITEM(names, i));
-
-		if (place < 0 || bound[place])
-			return false;
-		bound[place] = arguments[given - named + i];
-	}
-	if (!bind_defaults(function, code, bound, fresh)) {
-		PyErr_Clear();
-		return false;
-	}
-	for (int i = 0; i < count; i++)
-		if (fresh[i])
-			bound[i] = Py_NewRef(fresh[i]);
-	return true;
 }
 
 /* Straight into the native code of a Python function, without a C structure between. */
@@ -179,12 +112,12 @@ static PyObject *call_function(
 	return evaluate(thread, callee, compiled);
 }
 
-/* The same with the arguments as bind_named() has them, the defaults included. */
+/* The same with the arguments as bind() has them, the defaults included. */
 static PyObject *call_bound(
 	PyThreadState *thread, PyFunctionObject *function, PyObject **bound)
 {
 	PyCodeObject *code = (PyCodeObject *)function->func_code;
-	int count = code->co_argcount + code->co_kwonlyargcount;
+	int count = bind_count(code);
 	struct compiled *compiled = hook_compiled(code);
 	_PyInterpreterFrame *callee = frame_push(thread, function);
 	int i = 0;
@@ -296,13 +229,18 @@ static bool call_easy(PyThreadState *thread, PyFunctionObject *function,
 	PyObject **arguments, int given, PyObject *names, PyObject **value)
 {
 	PyCodeObject *code = (PyCodeObject *)function->func_code;
-	PyObject *bound[BIND_MAX];
+	struct bind_arguments all = {arguments, given, NULL, 0};
+	PyObject *bound[BIND_MAX + 2];
 
 	if (!names && is_simple(function, code, given)) {
 		*value = call_function(thread, function, arguments, given);
 		return true;
 	}
-	if (!bind_named(function, code, arguments, given, names, bound))
+	if (names) {
+		all.names = ((PyTupleObject *)names)->ob_item;
+		all.named = (int)PyTuple_GET_SIZE(names);
+	}
+	if (!bind(function, &all, bound))
 		return false;
 	*value = call_bound(thread, function, bound);
 	return true;
@@ -374,6 +312,36 @@ static bool construct(
 	Py_DECREF(none);
 	Py_DECREF(type);
 	*value = object;
+	return true;
+}
+
+bool runtime_call_spread(PyThreadState *thread, PyObject *callable, PyObject *tuple,
+	PyObject *keywords, PyObject **value)
+{
+	PyFunctionObject *function = (PyFunctionObject *)callable;
+	PyObject *values[BIND_MAX];
+	PyObject *names[BIND_MAX];
+	PyObject *bound[BIND_MAX + 2];
+	Py_ssize_t places = PyTuple_GET_SIZE(tuple);
+	Py_ssize_t named = keywords ? PyDict_GET_SIZE(keywords) : 0;
+	struct bind_arguments all = {values, (int)(places + named), names, (int)named};
+	Py_ssize_t at = 0;
+
+	if (!Py_IS_TYPE(callable, &PyFunction_Type) || places + named > BIND_MAX)
+		return false;
+	for (Py_ssize_t i = 0; i < places; i++)
+		values[i] = PyTuple_GET_ITEM(tuple, i);
+	for (Py_ssize_t i = 0; i < named; i++)
+		PyDict_Next(keywords, &at, &names[i], &values[places + i]);
+	for (int i = 0; i < all.given; i++)
+		Py_INCREF(values[i]);
+	if (!bind(function, &all, bound)) {
+		for (int i = 0; i < all.given; i++)
+			Py_DECREF(values[i]);
+		return false;
+	}
+	Py_INCREF(callable);
+	*value = call_bound(thread, function, bound);
 	return true;
 }
 

@@ -308,7 +308,8 @@ RUNTIME_OP(runtime_call_ex)
 			return -1;
 		}
 	}
-	result = PyObject_Call(function, arguments, keywords);
+	if (!runtime_call_spread(thread, function, arguments, keywords, &result))
+		result = PyObject_Call(function, arguments, keywords);
 	runtime_take(sp, 2);
 	Py_DECREF(function);
 	Py_DECREF(arguments);

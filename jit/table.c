@@ -9,8 +9,8 @@
 
 enum { TABLE_FIRST = 4096 };
 
-static struct table_entry *entries;
-static uint32_t mask;
+struct table_entry *table_entries;
+uint32_t table_mask;
 static uint32_t used;
 static destructor code_dealloc;
 
@@ -21,40 +21,31 @@ static uint32_t hash(const PyCodeObject *code)
 	return (uint32_t)((number * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
-static struct table_entry *find(const PyCodeObject *code)
-{
-	uint32_t at = hash(code) & mask;
-
-	while (entries[at].code && entries[at].code != code)
-		at = (at + 1) & mask;
-	return &entries[at];
-}
-
 /* Open addressing without tombstones: what follows in the same run moves up. */
 static void delete_entry(struct table_entry *entry)
 {
-	uint32_t hole = (uint32_t)(entry - entries);
+	uint32_t hole = (uint32_t)(entry - table_entries);
 	uint32_t at = hole;
 
 	for (;;) {
 		uint32_t home;
 
-		at = (at + 1) & mask;
-		if (!entries[at].code)
+		at = (at + 1) & table_mask;
+		if (!table_entries[at].code)
 			break;
-		home = hash(entries[at].code) & mask;
-		if (((at - home) & mask) >= ((at - hole) & mask)) {
-			entries[hole] = entries[at];
+		home = hash(table_entries[at].code) & table_mask;
+		if (((at - home) & table_mask) >= ((at - hole) & table_mask)) {
+			table_entries[hole] = table_entries[at];
 			hole = at;
 		}
 	}
-	entries[hole] = (struct table_entry){0};
+	table_entries[hole] = (struct table_entry){0};
 	used--;
 }
 
 static void on_dealloc(PyObject *object)
 {
-	struct table_entry *entry = find((PyCodeObject *)object);
+	struct table_entry *entry = table_find((PyCodeObject *)object);
 
 	if (entry->code) {
 		struct compiled *compiled = entry->compiled;
@@ -68,10 +59,10 @@ static void on_dealloc(PyObject *object)
 
 int table_start(void)
 {
-	entries = calloc(TABLE_FIRST, sizeof(*entries));
-	if (!entries)
+	table_entries = calloc(TABLE_FIRST, sizeof(*table_entries));
+	if (!table_entries)
 		return -1;
-	mask = TABLE_FIRST - 1;
+	table_mask = TABLE_FIRST - 1;
 	code_dealloc = PyCode_Type.tp_dealloc;
 	PyCode_Type.tp_dealloc = on_dealloc;
 	return 0;
@@ -79,45 +70,40 @@ int table_start(void)
 
 static int grow(void)
 {
-	struct table_entry *old = entries;
-	uint32_t count = mask + 1;
-	struct table_entry *bigger = calloc(count * 2, sizeof(*entries));
+	struct table_entry *old = table_entries;
+	uint32_t count = table_mask + 1;
+	struct table_entry *bigger = calloc(count * 2, sizeof(*table_entries));
 
 	if (!bigger)
 		return -1;
-	entries = bigger;
-	mask = count * 2 - 1;
+	table_entries = bigger;
+	table_mask = count * 2 - 1;
 	for (uint32_t i = 0; i < count; i++)
 		if (old[i].code)
-			*find(old[i].code) = old[i];
+			*table_find(old[i].code) = old[i];
 	free(old);
 	return 0;
 }
 
 struct table_entry *table_get(PyCodeObject *code)
 {
-	struct table_entry *entry = find(code);
+	struct table_entry *entry = table_find(code);
 
 	if (entry->code)
 		return entry;
-	if (used >= mask / 2) {
+	if (used >= table_mask / 2) {
 		if (grow())
 			return NULL;
-		entry = find(code);
+		entry = table_find(code);
 	}
 	used++;
 	entry->code = code;
 	return entry;
 }
 
-struct compiled *table_compiled(PyCodeObject *code)
-{
-	return find(code)->compiled;
-}
-
 void table_each(void (*visit)(struct table_entry *entry))
 {
-	for (uint32_t i = 0; i <= mask; i++)
-		if (entries[i].code)
-			visit(&entries[i]);
+	for (uint32_t i = 0; i <= table_mask; i++)
+		if (table_entries[i].code)
+			visit(&table_entries[i]);
 }

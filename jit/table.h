@@ -21,6 +21,19 @@ struct table_entry {
 	uint8_t state; /* enum table_state */
 };
 
+extern struct table_entry *table_entries; /* open addressing */
+extern uint32_t table_mask;
+
+static inline struct table_entry *table_find(const PyCodeObject *code)
+{
+	uint64_t number = (uintptr_t)code >> 4;
+	uint32_t at = (uint32_t)((number * 0x9e3779b97f4a7c15ull) >> 32) & table_mask;
+
+	while (table_entries[at].code && table_entries[at].code != code)
+		at = (at + 1) & table_mask;
+	return &table_entries[at];
+}
+
 /* Starts to watch code objects go. Returns 0, or -1 without memory. */
 int table_start(void);
 
@@ -29,7 +42,10 @@ int table_start(void);
 struct table_entry *table_get(PyCodeObject *code);
 
 /* The compiled form of a code object, or NULL. */
-struct compiled *table_compiled(PyCodeObject *code);
+static inline struct compiled *table_compiled(const PyCodeObject *code)
+{
+	return table_find(code)->compiled;
+}
 
 /* Calls `visit` for each entry. */
 void table_each(void (*visit)(struct table_entry *entry));
