@@ -198,32 +198,11 @@ static void take_moved(_PyInterpreterFrame *frame)
 	hook_drop(moved);
 }
 
-/* Of a function whose code is compiled, for callers in C: _PyFunction_Vectorcall() without
- * the trip through the evaluation function. */
-static PyObject *vectorcall(
-	PyObject *callable, PyObject *const *arguments, size_t given, PyObject *names)
+PyObject *hook_run(PyThreadState *thread, _PyInterpreterFrame *frame,
+	const struct compiled *compiled)
 {
-	PyThreadState *thread = _PyThreadState_GET();
-	PyFunctionObject *function = (PyFunctionObject *)callable;
-	PyCodeObject *code = (PyCodeObject *)function->func_code;
-	const struct compiled *compiled = table_compiled(code);
-	Py_ssize_t count = PyVectorcall_NARGS(given);
-	_PyInterpreterFrame *frame;
-	PyObject *value;
-	const int flags = CO_VARARGS | CO_VARKEYWORDS;
+	PyObject *value = run(thread, frame, compiled, 0, 0);
 
-	if (!compiled || names || count != code->co_argcount || code->co_kwonlyargcount ||
-		code->co_flags & flags || !(code->co_flags & CO_OPTIMIZED) ||
-		thread->cframe->use_tracing || hook_moved ||
-		(char *)__builtin_frame_address(0) < hook_stack_floor())
-		return _PyFunction_Vectorcall(callable, arguments, given, names);
-	frame = frame_push(thread, function);
-	if (!frame)
-		return PyErr_NoMemory();
-	Py_INCREF(function);
-	for (int i = 0; i < code->co_nlocalsplus; i++)
-		frame->localsplus[i] = i < count ? Py_NewRef(arguments[i]) : NULL;
-	value = run(thread, frame, compiled, 0, 0);
 	frame_clear_and_pop(thread, frame);
 	return value;
 }
@@ -247,8 +226,6 @@ PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int t
 			hook_count_interpreted(frame->f_code);
 		return _PyEval_EvalFrameDefault(thread, frame, throwing);
 	}
-	if (!index && frame->f_func->vectorcall == _PyFunction_Vectorcall)
-		frame->f_func->vectorcall = vectorcall;
 	return run(thread, frame, compiled, index, throwing);
 }
 

@@ -18,6 +18,11 @@ PyObject *hook_evaluate(PyThreadState *thread, _PyInterpreterFrame *frame, int t
  * is time to; NULL: interpret. */
 struct compiled *hook_compiled(PyCodeObject *code);
 
+/* Runs a new frame of compiled code and pops it: what hook_evaluate() comes down to where
+ * nothing is traced and the C stack has room. */
+PyObject *hook_run(PyThreadState *thread, _PyInterpreterFrame *frame,
+	const struct compiled *compiled);
+
 /* Counts an activation that the interpreter runs, for -s. */
 void hook_count_interpreted(PyCodeObject *code);
 
