@@ -48,8 +48,19 @@ ARITHMETIC = ["+", "-", "*", "//", "%", "&", "|", "^"]
 COMPARISONS = ["<", "<=", ">", ">=", "==", "!="]
 
 PRELUDE = '''\
+import builtins
+import gc
 import sys
 import traceback
+import weakref
+
+# When a collection comes depends on what was allocated before: only where the program asks.
+gc.disable()
+gc.freeze()
+
+g1 = 5
+g2 = 0.75
+length = len
 
 
 def show(*values):
@@ -108,6 +119,81 @@ class Noisy:
     def __exit__(self, kind, error, trace):
         print("exit", self.name, kind and kind.__name__)
         return kind is KeyError
+
+
+def look():
+    """The caller's frame as a debugger has it."""
+    frame = sys._getframe(1)
+    names = sorted(name for name in frame.f_locals if not name.startswith("_"))
+    if frame.f_code.co_name == "<module>":
+        names = []
+    values = [render(frame.f_locals[name]) for name in names[:9]]
+    print("at", frame.f_code.co_name, frame.f_lineno, frame.f_back is not None, names, values)
+
+
+def watch(events=9):
+    """Traces the caller from here on, for some events."""
+
+    def tracer(frame, event, argument):
+        nonlocal events
+        if frame.f_code.co_name in PRIVATE or events <= 0:
+            return None
+        events -= 1
+        if not events:
+            sys.settrace(None)
+        print("trace", event, frame.f_code.co_name, frame.f_lineno, event != "line" and render(argument))
+        return tracer
+
+    sys.settrace(tracer)
+    sys._getframe(1).f_trace = tracer
+
+
+def profile(events=9):
+    """Counts calls and returns from here on, for some events."""
+
+    def profiler(frame, event, argument):
+        nonlocal events
+        if frame.f_code.co_name in PRIVATE or not event.startswith(("call", "return")):
+            return
+        events -= 1
+        if not events:
+            sys.setprofile(None)
+        print("profile", event, frame.f_code.co_name, frame.f_lineno)
+
+    sys.setprofile(profiler)
+
+
+PRIVATE = {"show", "render", "where", "look", "watch", "profile", "spend", "<listcomp>", "<genexpr>"}
+
+
+def change_builtin():
+    """len() is another function every second time."""
+    builtins.len = (lambda x: length(x) + 1) if builtins.len is length else length
+
+
+def drive(generator, value):
+    """Everything that one can do to a generator."""
+    try:
+        show("next", next(generator), next(generator))
+        show("send", generator.send(value))
+        show("throw", generator.throw(KeyError("thrown")))
+    except Exception as error:
+        where(error)
+    generator.close()
+    show("closed", generator.gi_frame is None)
+
+
+def attempt(function, *arguments):
+    """What it gives or raises; attempts at changes that are not allowed."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return type(error).__name__
+
+
+def any_arguments(a, b=2, *rest, c=3, **more):
+    a = b = None
+    return (c, rest, sorted(more.items()))
 
 
 budget = 4000
@@ -197,6 +283,8 @@ class Generator:
         return makers[kind](scope, depth + 1)
 
     def constant(self, kind):
+        if kind in ("int", "float") and self.chance(0.03):
+            return self.pick(["g1", "g2"])
         if kind == "int":
             if self.chance(0.6):
                 return str(self.random.randint(-9, 20))
@@ -418,6 +506,7 @@ class Generator:
             (self.mutate, 4),
             (self.swap, 3),
             (self.delete, 2),
+            (self.upheaval, 7),
             (self.raise_, 2),
         ]
         if depth < 3:
@@ -533,6 +622,90 @@ class Generator:
             return self.assign(scope, depth)
         # The name stays in the scope: a later use raises, which is the point.
         return [Node(f"del {self.pick(names)}")] if self.chance(0.4) else self.print_(scope, depth)
+
+    def upheaval(self, scope, depth):
+        """Something that compiled code around it may have relied upon, or that looks at it."""
+        e = lambda kind: self.expression(kind, scope)
+        objects = scope.of_kind("object")
+        form = self.random.randrange(22)
+        if form == 0:
+            return [Node("look()")]
+        if form == 1:
+            return [Node(f"watch({self.random.randint(1, 12)})")]
+        if form == 2:
+            return [Node(f"profile({self.random.randint(1, 12)})")]
+        if form == 3:
+            return [Node(f"globals()[{self.pick(['g1', 'g2'])!r}] = {e(self.pick(['int', 'float']))}")]
+        if form == 4:
+            return [Node(f"show(g1, g2 if {e('bool')} else g1)")]
+        if form == 5:
+            return [Node("change_builtin()")]
+        if form == 6 and self.functions:
+            a, b = self.pick(self.functions)[0], self.pick(self.functions)[0]
+            return [Node(f"show(attempt(setattr, {a}, '__code__', {b}.__code__))")]
+        if form == 7 and self.functions:
+            name, kinds, _ = self.pick(self.functions)
+            values = ", ".join(self.constant(kind) for kind in kinds[-1:])
+            return [Node(f"{name}.__defaults__ = ({values},)" if values else f"{name}.__defaults__ = None")]
+        if form == 8 and self.generators:
+            name, kinds, _ = self.pick(self.generators)
+            return [Node(f"drive({name}({', '.join(e(k) for k in kinds)}), {e('int')})")]
+        if form == 9:
+            a, b, c = e("any"), e("int"), e("float")
+            return [Node(self.pick([
+                f"show(any_arguments({a}, c={b}))", f"show(any_arguments(b={b}, a={a}, z={c}))",
+                f"show(any_arguments({a}, {b}, {c}, {b}, y={c}))", f"show(attempt(any_arguments))",
+                f"show(any_arguments(*({a}, {b}, {c}), **{{'c': {b}}}))"]))]
+        if form == 10:
+            names = scope.of_kind("any")
+            if names:
+                return [Node(f"show(sys.getrefcount({self.pick(names)}) < 1000)")]
+        if form == 11:
+            numbers = scope.of_kind("float") + scope.of_kind("int")
+            if numbers:
+                name, copy = self.pick(numbers), self.fresh("v")
+                return [Node(f"{copy} = {name}"), Node(f"show({copy} is {name}, {copy} in [{name}])")]
+        if form == 12:
+            lists = scope.of_kind("list")
+            if lists:
+                items, name = self.pick(lists), self.fresh("x")
+                inside = self.inner(scope)
+                inside.in_loop = True
+                inside.add(name, "any")
+                body = [Node("spend()"), Node(f"if len({items}) > 30:", [Node("break")])]
+                body += self.block(inside, 1, depth + 2) + self.mutate(inside, depth)
+                return [Node(f"for {name} in {items}:", body)]
+        if form == 13:
+            return [Node("gc.collect(0)")]
+        if form >= 14 and self.classes:
+            return [Node(self.change_class(scope, objects))]
+        return [Node("look()")]
+
+    def change_class(self, scope, objects):
+        """A change of a class or of an object's shape."""
+        cls = self.pick(self.classes)
+        names = list(cls["attributes"]) or ["a"]
+        name, value = self.pick(names), self.expression(self.pick(["int", "float"]), scope)
+        methods = [m[0] for m in cls["methods"]] or ["m"]
+        choices = [
+            f"attempt(setattr, {cls['name']}, {name!r}, {value})",
+            f"{cls['name']}.{self.pick(methods)} = lambda self, *a: {self.constant('int')}",
+            f"attempt(delattr, {cls['name']}, {self.pick(methods + names)!r})",
+            f"{cls['name']}.__getattr__ = lambda self, name: attempt(int, name)",
+        ]
+        if objects:
+            target = self.pick(objects)
+            choices += [
+                f"attempt(delattr, {target}, {name!r})",
+                f"attempt(setattr, {target}, 'n{self.random.randint(0, 40)}', {value})",
+                f"attempt(setattr, {target}, '__class__', {cls['name']})",
+                f"attempt(setattr, {target}, {self.pick(methods)!r}, lambda *a: {value})",
+                f"attempt(lambda o: o.__dict__.update({name}=2.5), {target})",
+                f"attempt(lambda o: setattr(o, '__dict__', {{{name!r}: 1}}), {target})",
+                f"show(attempt(lambda o: weakref.ref(o)() is o, {target}))",
+                f"show(sys.getrefcount({target}))",
+            ]
+        return self.pick(choices)
 
     def raise_(self, scope, depth):
         error = self.pick(["ValueError(1)", "KeyError('k')", "ZeroDivisionError", "IndexError('i')",
@@ -898,14 +1071,16 @@ class Generator:
             times = self.pick([1, 2, 5])
             call = f"list({name}(*args))" if generator else f"{name}(*args)"
             loop = self.fresh("z")
-            nodes += [
-                Node(f"for args in [{', '.join(variants)}] * {times}:", [
-                    Node("try:", [
-                        Node("spend()"),
-                        Node(f"show({call})"),
-                    ]),
-                    Node(f"except Exception as {loop}:", [Node(f"where({loop})")]),
+            guarded = Node(f"for args in [{', '.join(variants)}] * {times}:", [
+                Node("try:", [
+                    Node("spend()"),
+                    Node(f"show({call})"),
                 ]),
+                Node(f"except Exception as {loop}:", [Node(f"where({loop})")]),
+            ])
+            nodes += [
+                Node("try:", [guarded]),
+                Node(f"except Exception as {loop}:", [Node(f"where({loop})")]),
                 Node("args = None"),
             ]
         for cls in self.classes:
