@@ -155,6 +155,11 @@ static struct frame find_frame(struct stacks *stacks, struct profile *profile,
 	return frame;
 }
 
+static bool is_nowhere(const struct frame *frame)
+{
+	return !frame->function && strcmp(frame->name, "[no mapping there]") == 0;
+}
+
 static void push(struct gathered *gathered, struct frame frame)
 {
 	if (gathered->count < DEPTH)
@@ -181,9 +186,13 @@ static void gather(struct stacks *stacks, struct profile *profile, struct input 
 		user |= context == PERFDATA_MISC_USER;
 		/* All but the first of a context are return addresses: the call is
 		 * before. */
-		push(gathered,
-			find_frame(stacks, profile, input, process,
-				first ? address : address - 1, sample->time, context));
+		struct frame frame = find_frame(stacks, profile, input, process,
+			first ? address : address - 1, sample->time, context);
+		/* Behind a function that keeps no frame pointer the chain is whatever stood
+		 * in the register. */
+		if (!first && is_nowhere(&frame))
+			break;
+		push(gathered, frame);
 		first = false;
 	}
 	if (user)
