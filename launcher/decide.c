@@ -56,7 +56,8 @@ int decide(struct plan *plan, const struct options *options)
 		if (rule.one_cpu)
 			machine.first_cpu = first_cpu();
 		/* Nobody else pays for them. */
-		if (options->place == PLACE_MOVE || machine.persona_refused)
+		if (options->place == PLACE_MOVE || options->place == PLACE_LOAD ||
+			machine.persona_refused)
 			place_facts_read(&machine.place, command.exec);
 		plan_make(plan, options, &machine, &command, rule.name ? &rule : NULL);
 	}

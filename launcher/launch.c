@@ -13,6 +13,7 @@
 #include "launcher/binary.h"
 #include "launcher/options.h"
 #include "launcher/place.h"
+#include "launcher/place_load.h"
 #include "launcher/plan.h"
 #include "launcher/supervise.h"
 
@@ -85,8 +86,18 @@ static int prepare_move(const struct plan *plan)
 	return order.move || order.hold ? place_prepare(&order) : 0;
 }
 
+static int load(const struct plan *plan)
+{
+	const char *cause = place_load(plan->exec, plan->argv.items, plan->envp.items);
+
+	warn("cannot load '%s': %s", plan->exec, cause);
+	return STATUS_TROUBLE;
+}
+
 static int execute(const struct plan *plan)
 {
+	if (plan->place == PLACE_LOAD)
+		return load(plan);
 	execve(plan->exec, plan->argv.items, plan->envp.items);
 	int error = errno;
 	cleanup_free char *cause = binary_explain(plan->exec, error);

@@ -33,6 +33,8 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	place_facts.o \
 	place_helper.o \
 	place_layout.o \
+	place_load.o \
+	place_load_stack.o \
 	place_maps.o \
 	place_move.o \
 	place_read.o \

@@ -59,7 +59,7 @@ static const char usage[] =
 	"                     (default); keep: as it is; clean: a small fixed set\n"
 	"      --cpu=N        run on CPU number N only\n"
 	"      --place=HOW    how addresses are fixed: auto (default), personality,\n"
-	"                     move, off\n"
+	"                     move, load, off\n"
 	"      --hold         leave the program stopped before its first instruction,\n"
 	"                     for 'gdb -p' or SIGCONT\n"
 	"      --plan[=json]  print every pin and where it came from; run nothing\n"
@@ -79,6 +79,7 @@ static const char *const place_names[] = {
 	[PLACE_AUTO] = "auto",
 	[PLACE_PERSONALITY] = "personality",
 	[PLACE_MOVE] = "move",
+	[PLACE_LOAD] = "load",
 	[PLACE_OFF] = "off",
 };
 

@@ -13,7 +13,7 @@ enum {
 };
 
 enum options_env { ENV_PINNED, ENV_KEEP, ENV_CLEAN };
-enum options_place { PLACE_AUTO, PLACE_PERSONALITY, PLACE_MOVE, PLACE_OFF };
+enum options_place { PLACE_AUTO, PLACE_PERSONALITY, PLACE_MOVE, PLACE_LOAD, PLACE_OFF };
 enum options_plan { PLAN_RUN, PLAN_TEXT, PLAN_JSON };
 
 /* Strings are borrowed from the argument vector. */

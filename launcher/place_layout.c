@@ -11,7 +11,7 @@ void place_image_init(struct place_image *image)
 	image->program = image->interpreter = (struct place_elf){0};
 	image->program_bias = image->interpreter_bias = image->vdso = 0;
 	image->draw_count = image->random_bits = 0;
-	image->vdso_written = image->silent = false;
+	image->loaded = image->vdso_written = image->silent = false;
 }
 
 static uint64_t align_down(uint64_t address, uint64_t alignment)
@@ -84,7 +84,7 @@ static const char *find_parts(
 	find_kinds(&parts[PLACE_TOP], &image->maps, PLACE_STACK, PLACE_STACK);
 	if (is_empty(&parts[PLACE_TOP]))
 		return "it has no stack";
-	if (image->program.fixed && image->program_bias)
+	if (image->program.fixed && image->program_bias && !image->loaded)
 		return "it is not where it was linked for";
 	for (size_t i = 0; i < image->maps.count; i++) {
 		const struct place_map *map = &image->maps.items[i];
@@ -151,7 +151,9 @@ static void choose_places(
 	uint64_t top = layout->ceiling;
 	int first = program->interpreter ? PLACE_INTERPRETER : PLACE_PROGRAM;
 
-	if (program->interpreter && !program->fixed)
+	if (program->fixed)
+		parts[PLACE_PROGRAM].shift = -image->program_bias;
+	else if (program->interpreter)
 		parts[PLACE_PROGRAM].shift =
 			align_down(PLACE_PROGRAM_BASE, program->alignment) -
 			parts[PLACE_PROGRAM].start;

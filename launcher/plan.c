@@ -11,6 +11,7 @@
 #include "launcher/environment.h"
 #include "launcher/machine.h"
 #include "launcher/place.h"
+#include "launcher/place_load.h"
 #include "launcher/plan_block.h"
 #include "launcher/rules.h"
 #include "launcher/supervise.h"
@@ -89,6 +90,15 @@ static void give_up(struct plan *plan, const struct options *options, const char
 		plan_refuse(plan, "cannot fix addresses: %s", cause);
 }
 
+/* It traces nobody, so that it may be traced. */
+static const char *load_obstacle(const struct machine *machine)
+{
+	struct place_facts facts = machine->place;
+
+	facts.tracer = 0;
+	return place_facts_obstacle(&facts);
+}
+
 static void choose_place(struct plan *plan, const struct options *options,
 	const struct machine *machine, const struct command *command)
 {
@@ -116,6 +126,8 @@ static void choose_place(struct plan *plan, const struct options *options,
 				  "personality, or use --place=move",
 			refused);
 		give_up(plan, options, cause);
+	} else if (plan->place == PLACE_LOAD && (obstacle = load_obstacle(machine))) {
+		give_up(plan, options, obstacle);
 	} else if (plan->place == PLACE_MOVE &&
 		   (obstacle = place_facts_obstacle(&machine->place))) {
 		cause = options->place == PLACE_MOVE
@@ -145,6 +157,10 @@ static void decide_place(struct plan *plan, const struct options *options,
 			options->place == PLACE_MOVE ? source
 						     : "machine: personality is refused",
 			"moved to fixed places before the first instruction");
+		break;
+	case PLACE_LOAD:
+		plan_pin(plan, "addresses", source,
+			"loaded at fixed places without execve: %s", place_load_cost);
 		break;
 	default:
 		plan_pin(plan, "addresses",
@@ -176,15 +192,22 @@ static void decide_supervision(struct plan *plan, const struct options *options)
 /* The personality is inherited; places are not, so that each execve needs a helper. */
 static void note_children(struct plan *plan)
 {
-	if (plan->place != PLACE_MOVE)
+	if (plan->place == PLACE_LOAD && (plan->hold || supervise_wanted(plan)))
+		plan_refuse(plan,
+			"cannot fix addresses: --place=load executes nothing that could be "
+			"supervised or held: it goes without -o, --seed, --clock and --hold, "
+			"and with --rule=none");
+	if (plan->place != PLACE_MOVE && plan->place != PLACE_LOAD)
 		return;
 	if (supervise_wanted(plan))
 		plan_pin(plan, "children", "supervision",
 			"moved likewise when they execute a program");
 	else if (!(plan->persona & ADDR_NO_RANDOMIZE))
 		plan_pin(plan, "children", "machine",
-			"RANDOM when they execute a program, as the run is not "
-			"supervised (--seed)");
+			"RANDOM when they execute a program%s",
+			plan->place == PLACE_MOVE
+				? ", as the run is not supervised (--seed)"
+				: "");
 }
 
 void plan_make(struct plan *plan, const struct options *options,

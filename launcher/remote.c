@@ -46,6 +46,9 @@ __asm__(".pushsection .rodata\n"
 	"	mov 32(%rbx), %rsi\n"
 	"	mov 40(%rbx), %rax\n"
 	"	mov 48(%rbx), %r9\n"
+	"	xor %edx, %edx\n"
+	"	xor %r10d, %r10d\n"
+	"	xor %r8d, %r8d\n"
 	"	jmp *%rbp\n"
 	"4:	int3\n"
 	"remote_loop_end:\n"
@@ -237,8 +240,7 @@ size_t remote_room(size_t data_size, size_t count)
 	return REMOTE_DATA + data_size + (count + 1) * sizeof(struct remote_call);
 }
 
-/* What is to be on the page, at `bytes` of `room`. Returns its size, or 0 and E2BIG. */
-static size_t build(const struct remote_page *page, unsigned char *bytes, size_t room)
+size_t remote_build(const struct remote_page *page, unsigned char *bytes, size_t room)
 {
 	struct remote_call mark = {-1, {page->gadget, page->stack, page->address,
 					       page->room, SYS_munmap, REMOTE_MARK}};
@@ -275,7 +277,7 @@ static uint64_t table_of(const struct remote_page *page)
 int remote_load(const struct remote *remote, const struct remote_page *page)
 {
 	unsigned char bytes[REMOTE_PAGE_MOST];
-	size_t size = build(page, bytes, sizeof(bytes));
+	size_t size = remote_build(page, bytes, sizeof(bytes));
 
 	return size ? remote_write(remote, page->address, bytes, size) : -1;
 }
@@ -332,7 +334,7 @@ int remote_enter(const struct remote *remote, const struct remote_page *page,
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
 	size_t used =
-		size < STUB_SIZE ? 0 : build(page, bytes + STUB_SIZE, size - STUB_SIZE);
+		size < STUB_SIZE ? 0 : remote_build(page, bytes + STUB_SIZE, size - STUB_SIZE);
 	if (!used) {
 		errno = E2BIG;
 		return -1;

@@ -76,6 +76,9 @@ int remote_resume(const struct remote *remote, int request, enum remote_stop wan
 int remote_call(const struct remote *remote, uint64_t instruction,
 	const struct remote_call *call, long *result);
 
+/* What is to be on the page, at `bytes` of `room`. Returns its size, or 0 and E2BIG. */
+size_t remote_build(const struct remote_page *page, unsigned char *bytes, size_t room);
+
 /* Writes the page, which is an executable mapping of its own. E2BIG where its room does
  * not do. */
 int remote_load(const struct remote *remote, const struct remote_page *page);

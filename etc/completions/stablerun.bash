@@ -51,7 +51,7 @@ _stablerun_value()
 
 	case $option in
 	--env) values=(pinned keep clean) ;;
-	--place) values=(auto personality move off) ;;
+	--place) values=(auto personality move load off) ;;
 	--plan) values=(json text) ;;
 	--rule) values=(none $(stablerun rules 2>/dev/null | awk 'NR > 1 { print $1 }')) ;;
 	--cpu) values=($(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1)))) ;;

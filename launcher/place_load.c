@@ -1,0 +1,712 @@
+/* Loading a program into this very process: the kernel's loader (fs/binfmt_elf.c) in a
+ * process of its own.
+ *
+ * The program and its interpreter are mapped wherever there is room, and looked at as if
+ * the kernel had put them there; place_layout and place_calls say how they get to their
+ * places. The calls are made by the same code on a page of its own, here as there, after
+ * others that remove all that is the launcher's; it leaves through an instruction of the
+ * program's that unmaps the page and returns to where the program begins. */
+#include "launcher/place_load.h"
+
+#include <asm/prctl.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <linux/prctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/rseq.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launcher/base.h"
+#include "launcher/place_calls.h"
+#include "launcher/place_layout.h"
+#include "launcher/place_load_stack.h"
+#include "launcher/remote.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+	PAGE = 4096,
+	TEXT_MOST = 64 << 10,
+	STACK_ROOM = 256 << 10,
+	/* As glibc registers it (sysdeps/unix/sysv/linux/rseq-internal.h). */
+	RSEQ_AREA = 32,
+};
+
+const char place_load_cost[] =
+	"/proc/PID/exe names stablerun (but with CAP_CHECKPOINT_RESTORE), "
+	"programs that look for their files by it fail, and a debugger does not "
+	"know the program's symbols";
+
+struct file {
+	int fd;
+	Elf64_Ehdr header;
+	Elf64_Phdr *phdrs; /* owned */
+	struct place_elf elf;
+	uint64_t bias; /* from linked addresses to where it is mapped for now */
+	bool executable_stack;
+};
+
+struct load {
+	const char *path;
+	char *const *argv, *const *envp;
+	struct file program, interpreter;
+	struct place_image image;
+	struct place_layout layout;
+	struct place_calls calls;
+	struct place_numbers numbers;
+	struct load_stack stack;
+	size_t auxv_words;
+	struct remote_page page;
+	uint64_t gadget, entry;
+	int *closed; /* owned: descriptors */
+	size_t closed_count;
+	/* Room that is had in time; owned. */
+	struct place_maps *all;
+	struct place_calls *moves;
+	char *text;
+};
+
+static uint64_t page_down(uint64_t address)
+{
+	return address & ~(uint64_t)(PAGE - 1);
+}
+
+static uint64_t page_up(uint64_t address)
+{
+	return page_down(address + PAGE - 1);
+}
+
+static const char *read_file(struct file *file, const char *path)
+{
+	struct stat status;
+
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (file->fd < 0 || fstat(file->fd, &status))
+		return "it cannot be read";
+	if (!S_ISREG(status.st_mode))
+		return "it is no regular file";
+	if (status.st_mode & (S_ISUID | S_ISGID))
+		return "it is set-user-ID or set-group-ID, which only execve can honour";
+	if (pread(file->fd, &file->header, sizeof(file->header), 0) !=
+			sizeof(file->header) ||
+		!place_elf_header(&file->header))
+		return "it is no 64-bit x86 program";
+	size_t size = file->header.e_phnum * sizeof(Elf64_Phdr);
+	file->phdrs = xmalloc(size);
+	if (pread(file->fd, file->phdrs, size, (off_t)file->header.e_phoff) !=
+			(ssize_t)size ||
+		!place_elf_parse(
+			&file->elf, &file->header, file->phdrs, file->header.e_phnum))
+		return "its program headers cannot be read";
+	for (size_t i = 0; i < file->header.e_phnum; i++)
+		if (file->phdrs[i].p_type == PT_GNU_STACK)
+			file->executable_stack = file->phdrs[i].p_flags & PF_X;
+	return NULL;
+}
+
+static const char *read_interpreter(struct load *load)
+{
+	char path[PATH_MAX];
+	const struct place_elf *program = &load->program.elf;
+	size_t size = program->path_size;
+
+	if (!program->interpreter)
+		return NULL;
+	if (size == 0 || size > sizeof(path) ||
+		pread(load->program.fd, path, size, (off_t)program->path) !=
+			(ssize_t)size ||
+		path[size - 1] != '\0')
+		return "the name of its interpreter cannot be read";
+	if (read_file(&load->interpreter, path))
+		return "its interpreter is not there or of an unknown kind";
+	return load->interpreter.elf.fixed
+		       ? "its interpreter is linked for fixed addresses"
+		       : NULL;
+}
+
+static int protection(const Elf64_Phdr *phdr)
+{
+	return (phdr->p_flags & PF_R ? PROT_READ : 0) |
+	       (phdr->p_flags & PF_W ? PROT_WRITE : 0) |
+	       (phdr->p_flags & PF_X ? PROT_EXEC : 0);
+}
+
+/* Maps one segment; what is beyond the file's bytes is zero. */
+static bool map_segment(const struct file *file, const Elf64_Phdr *phdr)
+{
+	uint64_t start = page_down(phdr->p_vaddr + file->bias);
+	uint64_t data_end = phdr->p_vaddr + phdr->p_filesz + file->bias;
+	uint64_t end = page_up(phdr->p_vaddr + phdr->p_memsz + file->bias);
+	uint64_t mapped_end = phdr->p_filesz ? page_up(data_end) : start;
+	int prot = protection(phdr);
+
+	if (phdr->p_filesz &&
+		mmap((void *)start, mapped_end - start, prot, MAP_PRIVATE | MAP_FIXED,
+			file->fd, (off_t)page_down(phdr->p_offset)) == MAP_FAILED)
+		return false;
+	if (phdr->p_memsz > phdr->p_filesz && data_end < mapped_end) {
+		/* As the kernel: only where it can be written. */
+		if (prot & PROT_WRITE)
+			memset((void *)data_end, 0, mapped_end - data_end);
+	}
+	return end <= mapped_end ||
+	       mmap((void *)mapped_end, end - mapped_end, prot,
+		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+}
+
+/* Maps a file at an address of the kernel's choice. What is between and around its
+ * segments stays taken, so that nothing else gets there and becomes one with them. */
+static const char *map_file(struct file *file)
+{
+	uint64_t alignment = file->elf.alignment;
+	uint64_t size = file->elf.high - file->elf.low + alignment + 2UL * PAGE;
+	void *room = mmap(NULL, size, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (room == MAP_FAILED)
+		return "there is no memory for it";
+	uint64_t start = ((uint64_t)room + PAGE + alignment - 1) & ~(alignment - 1);
+	file->bias = start - file->elf.low;
+	for (size_t i = 0; i < file->header.e_phnum; i++)
+		if (file->phdrs[i].p_type == PT_LOAD && file->phdrs[i].p_memsz &&
+			!map_segment(file, &file->phdrs[i]))
+			return errno == EPERM || errno == EACCES
+				       ? "its file may not be mapped executable"
+				       : "it cannot be mapped";
+	return NULL;
+}
+
+/* Where the kernel says that code and data are (load_elf_binary). */
+static void set_marks(struct load *load)
+{
+	struct place_marks *marks = &load->image.marks;
+	const struct file *program = &load->program;
+
+	marks->start_code = UINT64_MAX;
+	for (size_t i = 0; i < program->header.e_phnum; i++) {
+		const Elf64_Phdr *phdr = &program->phdrs[i];
+		uint64_t start = phdr->p_vaddr + program->bias;
+		uint64_t end = start + phdr->p_filesz;
+
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		if (phdr->p_flags & PF_X) {
+			if (start < marks->start_code)
+				marks->start_code = start;
+			if (end > marks->end_code)
+				marks->end_code = end;
+		}
+		if (start > marks->start_data)
+			marks->start_data = start;
+		if (end > marks->end_data)
+			marks->end_data = end;
+	}
+	if (marks->start_code == UINT64_MAX)
+		marks->start_code = marks->end_code = marks->start_data;
+}
+
+/* The program's interpreter, or where there is none the program, has the way out. */
+static const char *find_gadget(struct load *load)
+{
+	const struct file *file =
+		load->program.elf.interpreter ? &load->interpreter : &load->program;
+
+	for (size_t i = 0; i < file->header.e_phnum; i++) {
+		const Elf64_Phdr *phdr = &file->phdrs[i];
+		const unsigned char *code =
+			(const unsigned char *)(phdr->p_vaddr + file->bias);
+
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) ||
+			!(phdr->p_flags & PF_R))
+			continue;
+		size_t at = remote_find_gadget(code, phdr->p_filesz);
+		if (at == phdr->p_filesz)
+			continue;
+		load->gadget = (uint64_t)code + at;
+		return NULL;
+	}
+	return "it has no instruction to begin by";
+}
+
+/* Whether a mapping is of one of its segments. */
+static bool is_inside(const struct place_map *map, const struct file *file)
+{
+	for (size_t i = 0; file->fd >= 0 && i < file->header.e_phnum; i++) {
+		const Elf64_Phdr *phdr = &file->phdrs[i];
+		uint64_t start = phdr->p_vaddr + file->bias;
+
+		if (phdr->p_type == PT_LOAD && map->start >= page_down(start) &&
+			map->start < page_up(start + phdr->p_memsz))
+			return true;
+	}
+	return false;
+}
+
+static ssize_t read_maps(char *text)
+{
+	size_t size = 0;
+	ssize_t count;
+	cleanup_fd int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	while ((count = read(fd, text + size, TEXT_MOST - size)) > 0)
+		size += (size_t)count;
+	return count < 0 || size == TEXT_MOST ? -1 : (ssize_t)size;
+}
+
+/* Whose a mapping is: the program's and the kernel's become the image. */
+static bool is_kept(const struct load *load, const struct place_map *map)
+{
+	return map->kind != PLACE_PLAIN || is_inside(map, &load->program) ||
+	       is_inside(map, &load->interpreter);
+}
+
+static const char *read_image(struct load *load)
+{
+	struct place_maps *all = load->all;
+	ssize_t size = read_maps(load->text);
+
+	if (size < 0 || place_maps_parse(all, load->text, (size_t)size))
+		return "the launcher's own memory maps cannot be read";
+	load->image.maps.count = 0;
+	for (size_t i = 0; i < all->count; i++)
+		if (is_kept(load, &all->items[i]))
+			load->image.maps.items[load->image.maps.count++] = all->items[i];
+	load->image.program = load->program.elf;
+	load->image.program_bias = load->program.bias;
+	/* Where it is now is only for now. */
+	load->image.loaded = true;
+	if (load->program.elf.interpreter) {
+		load->image.interpreter = load->interpreter.elf;
+		load->image.interpreter_bias = load->interpreter.bias;
+	}
+	load->image.vdso = getauxval(AT_SYSINFO_EHDR);
+	return NULL;
+}
+
+/* The places, and with them all addresses. A kernel that has sealed the vdso shows when
+ * its first mapping is to move: there and back. */
+static bool is_sealed(const struct place_maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct place_map *map = &maps->items[i];
+		size_t size = map->end - map->start;
+
+		if (map->kind != PLACE_VVAR)
+			continue;
+		void *room =
+			mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (room == MAP_FAILED)
+			return false;
+		void *moved = mremap((void *)map->start, size, size,
+			MREMAP_MAYMOVE | MREMAP_FIXED, room);
+		if (moved == MAP_FAILED) {
+			munmap(room, size);
+			return errno == EPERM;
+		}
+		mremap(moved, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+			(void *)map->start);
+		return false;
+	}
+	return false;
+}
+
+/* As the kernel finds them: by PT_PHDR, or in the segment that has them. */
+static uint64_t find_phdrs(const struct file *file)
+{
+	uint64_t offset = file->header.e_phoff;
+
+	for (size_t i = 0; i < file->header.e_phnum; i++)
+		if (file->phdrs[i].p_type == PT_PHDR)
+			return file->phdrs[i].p_vaddr + file->bias;
+	for (size_t i = 0; i < file->header.e_phnum; i++) {
+		const Elf64_Phdr *phdr = &file->phdrs[i];
+
+		if (phdr->p_type == PT_LOAD && offset >= phdr->p_offset &&
+			offset - phdr->p_offset < phdr->p_filesz)
+			return phdr->p_vaddr + (offset - phdr->p_offset) + file->bias;
+	}
+	return 0;
+}
+
+static const char *build_stack(struct load *load)
+{
+	/* Less than the most: more data is put behind. */
+	uint64_t auxv[PLACE_AUXV_MOST - 16];
+	const struct place_layout *layout = &load->layout;
+	const struct file *program = &load->program;
+	cleanup_fd int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, auxv, sizeof(auxv));
+
+	if (size <= 0 || size == sizeof(auxv) || !getauxval(AT_PLATFORM) ||
+		!getauxval(AT_RANDOM))
+		return "the launcher's own auxiliary vector cannot be read";
+	load->entry = place_layout_shift(
+		layout, program->elf.interpreter
+				? load->interpreter.elf.entry + load->interpreter.bias
+				: program->elf.entry + program->bias);
+	for (size_t i = 0; i < (size_t)size / sizeof(auxv[0]); i += 2) {
+		uint64_t *value = &auxv[i + 1];
+
+		switch (auxv[i]) {
+		case AT_PHDR: *value = find_phdrs(program); break;
+		case AT_PHNUM: *value = program->header.e_phnum; break;
+		case AT_ENTRY: *value = program->elf.entry + program->bias; break;
+		case AT_BASE:
+			*value = program->elf.interpreter ? load->interpreter.bias : 0;
+			break;
+		case AT_SYSINFO_EHDR: break;
+		default: continue;
+		}
+		if (*value)
+			*value = place_layout_shift(layout, *value);
+	}
+	load->auxv_words = (size_t)size / sizeof(auxv[0]);
+	load_stack_build(
+		&load->stack, &(struct load_stack_input){
+				      .top = PLACE_STACK_TOP,
+				      .path = load->path,
+				      .argv = load->argv,
+				      .envp = load->envp,
+				      .auxv = auxv,
+				      .auxv_words = load->auxv_words,
+				      .platform = (const char *)getauxval(AT_PLATFORM),
+				      .random = (const uint8_t *)getauxval(AT_RANDOM),
+			      });
+	return NULL;
+}
+
+/* The launcher's stack becomes the program's: its mapping begins where a new program's
+ * would. The kernel lets it grow when it is touched; what is below is removed later. */
+static const char *size_stack(struct load *load)
+{
+	struct place_range *top = &load->layout.parts[PLACE_TOP];
+	uint64_t low = load->stack.low - top->shift;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur < top->end - low ||
+		limit.rlim_cur / 4 < PLACE_STACK_TOP - load->stack.arg_start)
+		return "its arguments and environment do not fit the stack's limit";
+	for (uint64_t at = top->start; at > low; at -= PAGE)
+		*(volatile char *)(at - PAGE) = 0;
+	return NULL;
+}
+
+static void add_call(
+	struct place_calls *calls, long number, uint64_t a, uint64_t b, uint64_t c)
+{
+	calls->items[calls->count++] =
+		(struct remote_call){.number = number, .args = {a, b, c}};
+}
+
+/* Puts more among the page's data. Returns its address there. */
+static uint64_t add_data(struct load *load, const void *data, size_t size)
+{
+	struct place_numbers *numbers = &load->numbers;
+	size_t at = numbers->size;
+
+	memcpy((char *)numbers + at, data, size);
+	numbers->size += size;
+	return load->page.address + REMOTE_DATA + at;
+}
+
+/* What the launcher's libc has told the kernel of, and what names the launcher. */
+static void add_farewell(struct load *load)
+{
+	struct place_calls *calls = &load->calls;
+	struct place_numbers *numbers = &load->numbers;
+	uint64_t file = add_data(load, numbers->words, sizeof(numbers->words));
+	uint32_t fd = (uint32_t)load->program.fd;
+
+	/* With CAP_CHECKPOINT_RESTORE, and nothing of the old one mapped, the program's
+	 * file can be set too. */
+	memcpy((char *)numbers + (file - load->page.address - REMOTE_DATA) +
+			offsetof(struct prctl_mm_map, exe_fd),
+		&fd, sizeof(fd));
+	add_call(calls, SYS_prctl | REMOTE_OPTIONAL, PR_SET_MM, PR_SET_MM_MAP, file);
+	calls->items[calls->count - 1].args[3] = sizeof(numbers->words);
+	add_call(calls, SYS_set_robust_list | REMOTE_OPTIONAL, 0, 24, 0);
+	add_call(calls, SYS_set_tid_address, 0, 0, 0);
+	add_call(calls, SYS_arch_prctl, ARCH_SET_FS, 0, 0);
+	add_call(calls, SYS_close, fd, 0, 0);
+}
+
+/* The moves, and between what must be done before and them the removal of all that is the
+ * launcher's. */
+static const char *make_calls(struct load *load)
+{
+	const struct place_maps *all = load->all;
+	const struct place_range *top = &load->layout.parts[PLACE_TOP];
+	uint64_t low = load->stack.low - top->shift, rsp = load->stack.rsp - top->shift;
+	struct place_marks *marks = &load->image.marks;
+	struct place_calls *calls = &load->calls, *moves = load->moves;
+	struct place_top new_top = {
+		.old_rsp = rsp,
+		.rsp = load->stack.rsp,
+		.auxv = load->stack.bytes + (load->stack.auxv - load->stack.rsp),
+		.auxv_words = load->auxv_words,
+	};
+
+	marks->arg_start = load->stack.arg_start - top->shift;
+	marks->arg_end = load->stack.arg_end - top->shift;
+	marks->env_start = load->stack.env_start - top->shift;
+	marks->env_end = load->stack.env_end - top->shift;
+	place_numbers_make(&load->numbers, &load->layout, &load->image, &new_top,
+		load->page.address);
+	place_calls_make(moves, &load->layout, &load->image, &new_top);
+	calls->count = 0;
+	for (size_t i = 0; i < moves->first_move; i++)
+		calls->items[calls->count++] = moves->items[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct place_map *map = &all->items[i];
+
+		if (!is_kept(load, map) && map->start != load->page.address)
+			add_call(calls, SYS_munmap, map->start, map->end - map->start, 0);
+	}
+	if (top->start < low)
+		add_call(calls, SYS_munmap, top->start, low - top->start, 0);
+	/* The word for the way out is below rsp. */
+	uint64_t used = page_down(rsp - sizeof(uint64_t));
+	if (low < used)
+		add_call(calls, SYS_madvise, low, used - low, MADV_DONTNEED);
+	add_farewell(load);
+	if (calls->count + moves->count - moves->first_move > PLACE_CALLS)
+		return "it has too many mappings";
+	for (size_t i = moves->first_move; i < moves->count; i++)
+		calls->items[calls->count++] = moves->items[i];
+	return NULL;
+}
+
+/* Descriptors that an execve closes, but for the program's, which is needed to the end. */
+static const char *list_descriptors(struct load *load)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!directory)
+		return "/proc is not mounted";
+	while ((entry = readdir(directory))) {
+		int fd = atoi(entry->d_name);
+		int flags = entry->d_name[0] == '.' ? -1 : fcntl(fd, F_GETFD);
+
+		if (flags < 0 || !(flags & FD_CLOEXEC) || fd == load->program.fd ||
+			fd == dirfd(directory))
+			continue;
+		load->closed = xreallocarray(
+			load->closed, load->closed_count + 1, sizeof(*load->closed));
+		load->closed[load->closed_count++] = fd;
+	}
+	closedir(directory);
+	return NULL;
+}
+
+static const char *make_page(struct load *load)
+{
+	struct remote_page *page = &load->page;
+	uint64_t address = page->address;
+
+	page->data = &load->numbers;
+	page->data_size = load->numbers.size;
+	page->calls = load->calls.items;
+	page->count = load->calls.count;
+	page->gadget = place_layout_shift(&load->layout, load->gadget);
+	page->stack = load->stack.rsp - sizeof(uint64_t);
+	page->trap = load->entry;
+	if (!remote_build(page, (unsigned char *)address, page->room))
+		return "it has too many mappings";
+	return mprotect((void *)address, page->room, PROT_READ | PROT_EXEC)
+		       ? "memory may not be made executable"
+		       : NULL;
+}
+
+/* The last call: no signal comes before the program begins. */
+static void add_mask(struct load *load)
+{
+	struct place_calls *calls = &load->calls;
+	uint64_t mask = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &mask, sizeof(mask));
+	add_call(calls, SYS_rt_sigprocmask, SIG_SETMASK,
+		add_data(load, &mask, sizeof(mask)), 0);
+	calls->items[calls->count - 1].args[3] = sizeof(mask);
+}
+
+/* A filter may refuse it, and then it must not begin. */
+static const char *try_moving(void)
+{
+	char *pages = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return "there is no memory for it";
+	void *moved =
+		mremap(pages, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, pages + PAGE);
+	munmap(pages, 2 * PAGE);
+	return moved == MAP_FAILED ? "its mappings cannot be moved (mremap is refused)"
+				   : NULL;
+}
+
+static const char *prepare(struct load *load)
+{
+	const char *cause = try_moving();
+
+	if (!cause)
+		cause = read_file(&load->program, load->path);
+
+	if (!cause)
+		cause = read_interpreter(load);
+	if (!cause)
+		cause = map_file(&load->program);
+	if (!cause && load->program.elf.interpreter)
+		cause = map_file(&load->interpreter);
+	if (!cause)
+		cause = find_gadget(load);
+	if (!cause && (load->program.executable_stack))
+		cause = "it wants an executable stack";
+	if (cause)
+		return cause;
+	set_marks(load);
+	cause = read_image(load);
+	if (!cause)
+		cause = place_layout_make(
+			&load->layout, &load->image, is_sealed(&load->image.maps));
+	if (!cause)
+		cause = build_stack(load);
+	if (!cause)
+		cause = size_stack(load);
+	if (!cause)
+		cause = list_descriptors(load);
+	return cause;
+}
+
+/* The last look at the mappings, after which there are to be no others, and what follows
+ * from it. */
+static const char *settle(struct load *load)
+{
+	struct remote_page *page = &load->page;
+	struct place_range *top = &load->layout.parts[PLACE_TOP];
+
+	page->address = load->layout.page;
+	page->room = REMOTE_PAGE_MOST;
+	if (mmap((void *)page->address, page->room, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		    0) != (void *)page->address)
+		return "there is no room for it";
+	const char *cause = read_image(load);
+	if (cause)
+		return cause;
+	for (size_t i = 0; i < load->image.maps.count; i++) {
+		struct place_map *map = &load->image.maps.items[i];
+
+		if (map->kind != PLACE_STACK)
+			continue;
+		top->start = map->start;
+		map->start = load->stack.low - top->shift;
+	}
+	cause = make_calls(load);
+	top->start = load->stack.low - top->shift;
+	if (cause)
+		return cause;
+	add_mask(load);
+	return make_page(load);
+}
+
+/* What execve does besides. */
+static void become(struct load *load)
+{
+	uint64_t all = ~(uint64_t)0, entry = load->entry;
+	const char *slash = strrchr(load->path, '/');
+	uint64_t rsp = load->stack.rsp - load->layout.parts[PLACE_TOP].shift;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
+	for (int signal = 1; signal < NSIG; signal++) {
+		struct sigaction action;
+
+		if (!sigaction(signal, NULL, &action) && action.sa_handler != SIG_IGN &&
+			action.sa_handler != SIG_DFL) {
+			action = (struct sigaction){.sa_handler = SIG_DFL};
+			sigaction(signal, &action, NULL);
+		}
+	}
+	for (size_t i = 0; i < load->closed_count; i++)
+		close(load->closed[i]);
+	prctl(PR_SET_NAME, slash ? slash + 1 : load->path, 0, 0, 0);
+	memcpy((void *)rsp, load->stack.bytes, PLACE_STACK_TOP - load->stack.rsp);
+	memcpy((void *)(rsp - sizeof(entry)), &entry, sizeof(entry));
+	/* Last of all, as libc rests on it. */
+	if (__rseq_size)
+		syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset,
+			RSEQ_AREA, RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
+}
+
+static _Noreturn void jump(uint64_t page, uint64_t table)
+{
+	__asm__ volatile("xor %%r13d, %%r13d\n\t"
+			 "jmp *%0"
+			 :
+			 : "r"(page), "b"(table)
+			 : "r13", "memory");
+	__builtin_unreachable();
+}
+
+static const char *run(struct load *load)
+{
+	const char *cause = prepare(load);
+
+	if (!cause)
+		cause = settle(load);
+	if (cause)
+		return cause;
+	become(load);
+	jump(load->page.address, load->page.address + REMOTE_DATA + load->page.data_size);
+}
+
+/* Calls run() on a stack elsewhere: this one is to be the program's. */
+static const char *run_on(char *stack_end, struct load *load)
+{
+	const char *cause;
+
+	__asm__ volatile(
+		"mov %%rsp, %%rbx\n\t"
+		"mov %1, %%rsp\n\t"
+		"call *%2\n\t"
+		"mov %%rbx, %%rsp"
+		: "=a"(cause)
+		: "r"(stack_end), "r"(run), "D"(load)
+		: "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc", "memory");
+	return cause;
+}
+
+const char *place_load(const char *path, char *const *argv, char *const *envp)
+{
+	struct load *load = xcalloc(1, sizeof(*load));
+	char *stack = mmap(NULL, STACK_ROOM, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return "there is no memory for it";
+	load->path = path;
+	load->argv = argv;
+	load->envp = envp;
+	load->program.fd = load->interpreter.fd = -1;
+	load->all = xmalloc(sizeof(*load->all));
+	load->moves = xmalloc(sizeof(*load->moves));
+	load->text = xmalloc(TEXT_MOST);
+	return run_on(stack + STACK_ROOM, load);
+}
