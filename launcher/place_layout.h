@@ -31,7 +31,7 @@ struct place_image {
 	size_t draw_count;
 	unsigned random_bits; /* vm.mmap_rnd_bits, or 0 where it cannot be read */
 	bool loaded; /* by ourselves: even a program with fixed addresses is elsewhere */
-	bool vdso_written;    /* its code is overwritten for a while */
+	bool vdso_written; /* its code is overwritten for a while */
 	bool silent; /* memory cannot be made executable again: perf will not know */
 };
 

@@ -333,8 +333,9 @@ int remote_enter(const struct remote *remote, const struct remote_page *page,
 	*result = (struct remote_result){0};
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
-	size_t used =
-		size < STUB_SIZE ? 0 : remote_build(page, bytes + STUB_SIZE, size - STUB_SIZE);
+	size_t used = size < STUB_SIZE
+			      ? 0
+			      : remote_build(page, bytes + STUB_SIZE, size - STUB_SIZE);
 	if (!used) {
 		errno = E2BIG;
 		return -1;
