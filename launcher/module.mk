@@ -93,7 +93,8 @@ PROGRAMS += $(O)/stablerun
 
 # Unit tests: each its own objects and what it tests.
 LAUNCHER_TESTS := $(addprefix $(O)/launcher/, binary_test environment_test pad_test \
-	place_elf_test place_layout_test place_maps_test place_stack_test seed_test \
+	place_elf_test place_layout_test place_maps_test place_stack_test remote_test \
+	seed_test \
 	shebang_test \
 	vdso_test codekeep_test)
 TEST_PROGRAMS += $(LAUNCHER_TESTS)
@@ -112,6 +113,7 @@ $(O)/launcher/place_elf_test: $(addprefix $(O)/launcher/, place_elf_test.o place
 $(O)/launcher/place_layout_test: $(addprefix $(O)/launcher/, \
 	place_layout_test.o place_layout.o place_calls.o)
 $(O)/launcher/place_maps_test: $(addprefix $(O)/launcher/, place_maps_test.o place_maps.o)
+$(O)/launcher/remote_test: $(addprefix $(O)/launcher/, remote_test.o remote.o)
 $(O)/launcher/place_stack_test: $(addprefix $(O)/launcher/, \
 	place_stack_test.o place_stack.o place_maps.o)
 
