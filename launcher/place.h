@@ -11,9 +11,10 @@
  *     place.h          what the rest of the launcher calls
  *     place_facts.c    what must be known to decide whether it can be done
  *     place_helper.c   the helper process: seize, wait for execve, move, let go
- *     place_move.c     the moving, step by step
+ *     place_move.c     the moving, step by step; place_read.c: what is there
  *     place_layout.c, place_calls.c, place_stack.c, place_maps.c, place_elf.c   decide
- *     remote.c         system calls and memory of the stopped program */
+ *     remote.c         system calls and memory of the stopped program
+ *     place_load.c     the program loaded without execve, where nobody may be traced */
 #ifndef LAUNCHER_PLACE_H
 #define LAUNCHER_PLACE_H
 

@@ -321,7 +321,8 @@ int place_prepare(const struct place_order *order)
 	const char *failure = order->hold	? "cannot hold the program"
 			      : order->required ? "cannot fix addresses"
 						: "warning: addresses are not stable";
-	warn("%s: cannot start a helper that traces it: %s", failure, strerror(error));
+	warn("%s: cannot start a helper that traces it: %s%s", failure, strerror(error),
+		error == EPERM && order->move ? " (--place=load needs none)" : "");
 	return order->required || order->hold ? STATUS_TROUBLE : 0;
 }
 
