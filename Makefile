@@ -2,11 +2,32 @@
 #
 #   make            build everything into $(O)
 #   make demo       install what is missing, build, run the main job and show its result
-#   make check      the same, then every test
-#   make check-runtimes   the rules over every runtime that has one
-#   make bench      the figures, each beside its peer
+#   make check      the same, then every test; T='jit/* runs/perf' chooses
+#   make bench      the figures, each beside its peer; PROGRAMS="nbody fib", RUNS=5
 #   make install    into PREFIX (/usr/local), below DESTDIR; make uninstall removes it
-#   make help       every target
+#   make deb        a Debian package in $(O)/deb
+#   make clean      remove $(O); make deps installs the packages of etc/packages
+#
+# For a Python program NAME below tests/; ARGS= are options of the jit, INPUT= of the program:
+#
+#   make run_NAME   run it under the jit at stable addresses
+#   make perf_NAME  record it under perf and show where its time went
+#   make dbg_NAME   gdb on it
+#   make pprof_NAME  samples by gperftools; RUNS=N merges N runs
+#   make prof_NAME  what compiling it costs, by gprof, and the timers of -s; RUNS=10
+#   make oprof_NAME  samples by OProfile, or by perf where there is none
+#
+# Longer tests, which install what they need:
+#
+#   make check-runtimes   the rules over every runtime that has one; RUNS=10
+#   make check-regress    CPython's own tests under the jit
+#   make check-profilers  the recipes pprof_NAME, prof_NAME and oprof_NAME
+#   make check-engine     runs made by GNU parallel over ssh and by Slurm
+#   make check-deb        the Debian package: lintian, and its life in a fresh root
+#   make check-compilers  gcc and clang without a warning; make format-check for the layout
+#   make check-san, make check-valgrind   the jit under sanitizers and under valgrind
+#   make fuzz-jit         random programs under python3 and the jit; N=1000
+#   make fuzz_NAME        a reader under libFuzzer; SECONDS=60
 #
 # O=DIR builds elsewhere, SAN=1 with ASan and UBSan, DEBUG=1 for debugging (the jit asserts its
 # stack at every instruction), COVERAGE=1 for gcov, CC=clang with clang.

@@ -89,7 +89,7 @@ if git rev-parse HEAD >/dev/null 2>&1; then
 	check "no binaries" no_binaries
 	top_level() {
 		git ls-files | sed 's|/.*|/|' | sort -u | grep -vxE \
-			'Makefile|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|\.(clang-format|gitignore)|(\.ci|launcher|jit|annotate|tests|etc|debian)/' |
+			'Makefile|README\.md|LICENSE|\.(clang-format|gitignore)|(\.ci|launcher|jit|annotate|tests|etc)/' |
 			none "files that do not belong at the top"
 	}
 	check "top level" top_level
