@@ -23,6 +23,7 @@ enum {
 	RECORD_ATTR = 64,
 	MODE_USER = 2,
 	LINE_ROOM = 4096,
+	MOST_BYTES = 1 << 28, /* of samples: four million, hours of running */
 };
 
 static const uint64_t PIPE_MAGIC = 0x32454c4946524550;
@@ -187,7 +188,7 @@ static int put_samples(
 		if (depth == 0 || count > UINT32_MAX / (8 * WORD))
 			return fault_set(fault, "a sample of its profile is not valid");
 		for (uint64_t i = 0; i < count; i++) {
-			if (stream->used > (size_t)4 << 30)
+			if (stream->used > MOST_BYTES)
 				return fault_set(fault, "it holds too many samples");
 			put_sample(stream, stack, depth, pid);
 		}

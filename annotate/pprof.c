@@ -5,11 +5,12 @@
 
 #include "annotate/pprof.pb-c.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct pprof {
-	Pprof__Profile profile;
+	Pprof__Profile *profile; /* owned, with all that is appended to it */
 	struct tally strings, modules, frames;
 	const struct stacks *stacks;
 	uint64_t *locations; /* of each node's frame */
@@ -26,7 +27,8 @@ static void append(void *array, size_t *count, void *message)
 	void **list;
 
 	memcpy(&list, array, sizeof(list));
-	list = xreallocarray(list, *count + 1, sizeof(*list));
+	if ((*count & (*count - 1)) == 0)
+		list = xreallocarray(list, *count ? *count * 2 : 1, sizeof(*list));
 	list[(*count)++] = message;
 	memcpy(array, &list, sizeof(list));
 }
@@ -50,7 +52,7 @@ static uint64_t mapping(struct pprof *pprof, const struct function *function)
 	mapping->id = id;
 	mapping->filename = string(pprof, name);
 	mapping->has_functions = 1;
-	append(&pprof->profile.mapping, &pprof->profile.n_mapping, mapping);
+	append(&pprof->profile->mapping, &pprof->profile->n_mapping, mapping);
 	return id;
 }
 
@@ -69,7 +71,7 @@ static uint64_t location(struct pprof *pprof, const struct stacks_node *node)
 	made->id = id;
 	made->name = string(pprof, node->name);
 	made->system_name = string(pprof, function ? function->raw_name : node->name);
-	append(&pprof->profile.function, &pprof->profile.n_function, made);
+	append(&pprof->profile->function, &pprof->profile->n_function, made);
 	Pprof__Line *line = NEW(Pprof__Line, PPROF__LINE__INIT);
 	line->function_id = id;
 	Pprof__Location *place = NEW(Pprof__Location, PPROF__LOCATION__INIT);
@@ -77,7 +79,7 @@ static uint64_t location(struct pprof *pprof, const struct stacks_node *node)
 	place->mapping_id = mapping(pprof, function);
 	place->address = function ? function->address : 0;
 	append(&place->line, &place->n_line, line);
-	append(&pprof->profile.location, &pprof->profile.n_location, place);
+	append(&pprof->profile->location, &pprof->profile->n_location, place);
 	return id;
 }
 
@@ -95,7 +97,7 @@ static void add_sample(struct pprof *pprof, uint32_t index)
 	sample->value = xmalloc(sizeof(int64_t));
 	sample->value[0] = (int64_t)stacks->nodes[index].samples;
 	sample->n_value = 1;
-	append(&pprof->profile.sample, &pprof->profile.n_sample, sample);
+	append(&pprof->profile->sample, &pprof->profile->n_sample, sample);
 }
 
 static void add_type(struct pprof *pprof)
@@ -104,26 +106,26 @@ static void add_type(struct pprof *pprof)
 
 	type->type = string(pprof, "samples");
 	type->unit = string(pprof, "count");
-	append(&pprof->profile.sample_type, &pprof->profile.n_sample_type, type);
+	append(&pprof->profile->sample_type, &pprof->profile->n_sample_type, type);
 }
 
 static int save(const struct pprof *pprof, const char *path)
 {
-	size_t size = pprof__profile__get_packed_size(&pprof->profile);
+	size_t size = pprof__profile__get_packed_size(pprof->profile);
 	cleanup_free uint8_t *packed = xmalloc(size);
 	FILE *file = fopen(path, "we");
 
 	if (!file)
 		return -1;
-	pprof__profile__pack(&pprof->profile, packed);
+	pprof__profile__pack(pprof->profile, packed);
 	bool failed = fwrite(packed, 1, size, file) != size;
 	return fclose(file) == 0 && !failed ? 0 : -1;
 }
 
 int pprof_write(struct writer *writer, const char *path)
 {
-	struct pprof pprof = {
-		.profile = PPROF__PROFILE__INIT, .stacks = writer->profile->stacks};
+	struct pprof pprof = {.profile = NEW(Pprof__Profile, PPROF__PROFILE__INIT),
+		.stacks = writer->profile->stacks};
 	const struct stacks *stacks = pprof.stacks;
 
 	string(&pprof, ""); /* the first string has to be empty */
@@ -134,15 +136,16 @@ int pprof_write(struct writer *writer, const char *path)
 	for (uint32_t i = 1; i < stacks->count; i++)
 		if (stacks->nodes[i].samples)
 			add_sample(&pprof, i);
-	pprof.profile.n_string_table = pprof.strings.count;
-	pprof.profile.string_table =
-		xreallocarray(NULL, pprof.strings.count, sizeof(char *));
 	for (size_t i = 0; i < pprof.strings.count; i++)
-		pprof.profile.string_table[i] = pprof.strings.list[i].name;
+		append(&pprof.profile->string_table, &pprof.profile->n_string_table,
+			xstrdup(pprof.strings.list[i].name));
 	int result = save(&pprof, path);
-	/* The messages live until the program's end, which is now. */
+	int error = errno;
+	pprof__profile__free_unpacked(pprof.profile, NULL);
 	free(pprof.locations);
+	tally_release(&pprof.strings);
 	tally_release(&pprof.frames);
 	tally_release(&pprof.modules);
+	errno = error;
 	return result;
 }

@@ -69,6 +69,24 @@ if command -v protoc >/dev/null; then
 	grep -q 'string_table: "divide"' profile.txt || fail "pprof: no name"
 fi
 
+# pprof itself, where Go is installed, which brings it: the functions' own samples.
+if command -v go >/dev/null; then
+	HOME=$TMP go tool pprof -top -nodecount=500 -nodefraction=0 profile.pb >pprof.txt 2>pprof.err ||
+		fail "go tool pprof: $(cat pprof.err)"
+	/usr/bin/python3 - <<'CHECK' || fail "pprof tells other numbers: $(cat pprof.txt)"
+import json, re
+report = json.load(open("stacks.json"))
+rows = re.compile(r"\s*\d+\s+[\d.]+%\s")
+text = [line.split(None, 5) for line in open("pprof.txt") if rows.match(line)]
+flat = {words[5].strip(): int(words[0]) for words in text}
+for f in report["functions"][:5]:
+    assert flat[f["name"]] == f["samples"], (f["name"], flat.get(f["name"]), f["samples"])
+CHECK
+	echo "pprof reads it"
+else
+	echo "go is not installed (package golang-go): its pprof was not asked"
+fi
+
 # Firefox Profiler: consistent tables.
 expect 0 "$annotate" --firefox=profile.json stacks.data
 /usr/bin/python3 - <<'CHECK' || fail "Firefox profile"
