@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -74,27 +73,21 @@ static void copy_place(struct plan *plan, const struct run_info *info)
 			info->exec);
 }
 
-/* What was answered for the kernel, out of the words of plan_make()'s pins. */
+/* What was answered for the kernel, and where it ran. */
 static void copy_supervision(struct plan *plan, const struct run_info *info)
 {
-	for (size_t i = 0; i < info->pin_count; i++) {
-		const struct run_pin *pin = &info->pins[i];
-		unsigned long long seed;
+	static const char *const names[] = {"randomness", "clock", "cpu"};
 
-		if (!strcmp(pin->name, "randomness")) {
-			plan->seeded = sscanf(pin->value, "seed %llu", &seed) == 1;
-			plan->seed = plan->seeded ? seed : 0;
-		} else if (!strcmp(pin->name, "clock")) {
-			const char *first = strstr(pin->value, "first ");
-			if (first)
-				sscanf(first, "first %u ms", &plan->clock_ms);
-		} else if (!strcmp(pin->name, "cpu") && plan->cpu < 0) {
-			sscanf(pin->value, "%d", &plan->cpu);
-		} else {
-			continue;
-		}
-		plan_pin(plan, pin->name, "option --again", "%s", pin->value);
-	}
+	plan->seeded = info->seeded;
+	plan->seed = info->seed;
+	plan->clock_ms = info->clock_ms;
+	if (plan->cpu < 0 && info->on_one_cpu)
+		plan->cpu = (int)info->one_cpu;
+	for (size_t i = 0; i < info->pin_count; i++)
+		for (size_t j = 0; j < ARRAY_SIZE(names); j++)
+			if (!strcmp(info->pins[i].name, names[j]))
+				plan_pin(plan, names[j], "option --again", "%s",
+					info->pins[i].value);
 }
 
 int again_plan(struct plan *plan, const struct options *options)

@@ -151,6 +151,8 @@ static const struct row {
 	{SYS_open, answer_open},
 	{SYS_openat, answer_openat},
 	{SYS_openat2, answer_openat2},
+	{SYS_futex, answer_futex},
+	{SYS_clock_nanosleep, answer_clock_nanosleep},
 	{SYS_munmap, answer_munmap},
 	{SYS_mremap, answer_mremap},
 	{SYS_shmdt, answer_shmdt},

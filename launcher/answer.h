@@ -26,6 +26,10 @@ void answer_open(const struct question *question);
 void answer_openat(const struct question *question);
 void answer_openat2(const struct question *question);
 
+/* answer_clock.c */
+void answer_futex(const struct question *question);
+void answer_clock_nanosleep(const struct question *question);
+
 /* answer_code.c: calls after which code may be gone. Each is let through. */
 void answer_munmap(const struct question *question);
 void answer_mremap(const struct question *question);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -130,6 +132,17 @@ char *xasprintf(const char *format, ...)
 	int length = vasprintf(&string, format, list);
 	va_end(list);
 	return checked(length < 0 ? NULL : string);
+}
+
+void base_populate(void *memory, size_t size)
+{
+	uintptr_t page = 4096;
+	uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
+	int error = errno;
+
+	if (begin < end && madvise((void *)begin, end - begin, MADV_POPULATE_WRITE))
+		errno = error;
 }
 
 void base_free_pointer(void *pointer)

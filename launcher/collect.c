@@ -25,23 +25,34 @@ enum {
 	CHUNK = 1 << 30,
 };
 
+/* Where such files lie; -1 for what is not there. */
+enum place { PLACE_WORKING, PLACE_TMP, PLACES };
+
+struct places {
+	const char *paths[PLACES];
+	int descriptors[PLACES];
+};
+
 struct source {
-	const char *directory;	/* NULL: the run's working directory */
+	enum place place;
 	const char *pattern;	/* %d is the pid, '*' stands for anything */
 	const char *kept;	/* name in the RUN for the main process; %d is its pid */
 	const char *kept_other; /* for the other processes of the run */
 };
 
 static const struct source sources[] = {
-	{"/tmp", "perf-%d.map", "perf-%d.map", "perf-%d.map"},
-	{NULL, "jit-%d.dump", "jit-%d.dump", "jit-%d.dump"},
-	{"/tmp", "jit-%d.dump", "jit-%d.dump", "jit-%d.dump"},
-	{NULL, "jit-%d.elf", "code.elf", "code-%d.elf"},
-	{"/tmp", "jit-%d.elf", "code.elf", "code-%d.elf"},
-	{NULL, "jit-%d.patches", "patches.log", "patches-%d.log"},
-	{"/tmp", "jit-%d.patches", "patches.log", "patches-%d.log"},
-	{NULL, "isolate-0x*-%d-v8.log", "v8-%d.log", "v8-%d.log"},
+	{PLACE_TMP, "perf-%d.map", "perf-%d.map", "perf-%d.map"},
+	{PLACE_WORKING, "jit-%d.dump", "jit-%d.dump", "jit-%d.dump"},
+	{PLACE_TMP, "jit-%d.dump", "jit-%d.dump", "jit-%d.dump"},
+	{PLACE_WORKING, "jit-%d.elf", "code.elf", "code-%d.elf"},
+	{PLACE_TMP, "jit-%d.elf", "code.elf", "code-%d.elf"},
+	{PLACE_WORKING, "jit-%d.patches", "patches.log", "patches-%d.log"},
+	{PLACE_TMP, "jit-%d.patches", "patches.log", "patches-%d.log"},
 };
+
+/* node's --perf-prof makes it beside the jitdump. */
+static const struct source beside_dump = {
+	PLACE_WORKING, "isolate-0x*-%d-v8.log", "v8-%d.log", "v8-%d.log"};
 
 static int copy_bytes(int from, int to)
 {
@@ -124,14 +135,12 @@ static void collect_matching(int run, struct run_info *info, int directory,
 	closedir(stream);
 }
 
-static void collect_source(
-	int run, struct run_info *info, const struct source *source, const char *working)
+static void collect_source(int run, struct run_info *info, const struct source *source,
+	const struct places *places)
 {
-	const char *where = source->directory ? source->directory : working;
-	cleanup_fd int directory = -1;
+	int directory = places->descriptors[source->place];
+	const char *where = places->paths[source->place];
 
-	if (where)
-		directory = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return;
 	for (size_t i = 0; i < info->pid_count; i++) {
@@ -147,8 +156,8 @@ static void collect_source(
 }
 
 /* A rule's files keep their names. */
-static void collect_pattern(
-	int directory, struct run_info *info, const char *working, const char *pattern)
+static void collect_pattern(int directory, struct run_info *info,
+	const struct places *places, const char *pattern)
 {
 	const char *hole = strstr(pattern, "%p");
 
@@ -156,17 +165,40 @@ static void collect_pattern(
 		return;
 	cleanup_free char *format =
 		xasprintf("%.*s%%d%s", (int)(hole - pattern), pattern, hole + 2);
-	struct source source = {NULL, format, format, format};
-	collect_source(directory, info, &source, working);
-	source.directory = "/tmp";
-	collect_source(directory, info, &source, working);
+	struct source source = {PLACE_WORKING, format, format, format};
+	collect_source(directory, info, &source, places);
+	source.place = PLACE_TMP;
+	collect_source(directory, info, &source, places);
+}
+
+static bool has_dump(int run, const struct run_info *info)
+{
+	for (size_t i = 0; i < info->pid_count; i++) {
+		cleanup_free char *name = with_pid("jit-%d.dump", info->pids[i]);
+		if (faccessat(run, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	}
+	return false;
 }
 
 void run_collect(int directory, struct run_info *info, const char *working,
 	const struct strv *patterns)
 {
+	struct places places = {
+		.paths = {[PLACE_WORKING] = working, [PLACE_TMP] = "/tmp"}};
+
+	for (int i = 0; i < PLACES; i++)
+		places.descriptors[i] =
+			places.paths[i] ? open(places.paths[i],
+						  O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+					: -1;
 	for (size_t i = 0; patterns && i < patterns->count; i++)
-		collect_pattern(directory, info, working, patterns->items[i]);
+		collect_pattern(directory, info, &places, patterns->items[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
-		collect_source(directory, info, &sources[i], working);
+		collect_source(directory, info, &sources[i], &places);
+	/* Looking through a whole directory is for those who made something. */
+	if (has_dump(directory, info))
+		collect_source(directory, info, &beside_dump, &places);
+	for (int i = 0; i < PLACES; i++)
+		base_close_descriptor(&places.descriptors[i]);
 }

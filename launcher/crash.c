@@ -26,9 +26,9 @@ int crash_init(struct crash *crash, int poll)
 		       : epoll_ctl(poll, EPOLL_CTL_ADD, crash->signals, &event);
 }
 
-void crash_seize(struct crash *crash, const struct process *process)
+void crash_seize(struct crash *crash, pid_t program)
 {
-	if (!ptrace(PTRACE_SEIZE, process->pid, NULL, PTRACE_O_TRACEEXIT))
+	if (!ptrace(PTRACE_SEIZE, program, NULL, PTRACE_O_TRACEEXIT))
 		crash->seized = true;
 	else if (!crash->seized)
 		crash->refused = errno;

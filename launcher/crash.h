@@ -7,6 +7,7 @@
 #define LAUNCHER_CRASH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct process;
 struct supervisor;
@@ -22,7 +23,7 @@ struct crash {
 int crash_init(struct crash *crash, int poll);
 
 /* Seizes the program, as often as it is called until it works. */
-void crash_seize(struct crash *crash, const struct process *process);
+void crash_seize(struct crash *crash, pid_t program);
 
 /* Lets go of the program, which is inside a call that the kernel asked about, so that
  * somebody else can trace it. True: the call is to be answered so that it is made again

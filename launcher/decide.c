@@ -50,6 +50,11 @@ int decide(struct plan *plan, const struct options *options)
 
 	machine_read(&machine, environ);
 	int status = command_find(&command, &machine, options->command);
+	/* A script's interpreter has its own name from the `#!` line. */
+	if (!status && options->argv0 && !command.scripts) {
+		strv_remove(&command.argv, 0);
+		strv_insert(&command.argv, 0, xstrdup(options->argv0));
+	}
 	if (!status)
 		status = find_rule(&rule, options, &command);
 	if (!status) {

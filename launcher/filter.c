@@ -4,6 +4,7 @@
 #include <asm/prctl.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launcher/base.h"
@@ -23,8 +25,11 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
-/* When a call is asked about: always, or by the low half of one argument. */
+/* When a call is asked about: always, or by the low half of one argument; in some rows only
+ * if another argument, a pointer, is not NULL. */
 enum condition { ALWAYS, EQUAL, ANY_BIT, NO_BIT };
+
+enum { ALL = FILTER_SEED | FILTER_CODE | FILTER_CLOCK };
 
 static const struct row {
 	uint32_t number;
@@ -32,39 +37,44 @@ static const struct row {
 	uint8_t condition;
 	uint8_t argument;
 	uint32_t value;
+	uint8_t pointer; /* its number; 0: none has to be there */
 } rows[] = {
 	/* Who is who: each new thread, process and image, before it is there. */
-	{SYS_clone, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_clone3, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_fork, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_vfork, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_execve, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
-	{SYS_execveat, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, ALWAYS, 0, 0},
-	{SYS_exit, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_exit_group, FILTER_SEED | FILTER_CODE, ALWAYS, 0, 0},
+	{SYS_clone, ALL, ALWAYS, 0, 0, 0},
+	{SYS_clone3, ALL, ALWAYS, 0, 0, 0},
+	{SYS_fork, ALL, ALWAYS, 0, 0, 0},
+	{SYS_vfork, ALL, ALWAYS, 0, 0, 0},
+	{SYS_execve, ALL, ALWAYS, 0, 0, 0},
+	{SYS_execveat, ALL, ALWAYS, 0, 0, 0},
+	{SYS_exit, ALL, ALWAYS, 0, 0, 0},
+	{SYS_exit_group, ALL, ALWAYS, 0, 0, 0},
 	/* A new image: setting FS comes before the canary and the pointer guard are made;
 	 * brk(0), before clocks are looked up, is the first call of glibc's ld.so and of its
 	 * static programs. */
-	{SYS_brk, FILTER_CLOCK, EQUAL, 0, 0},
-	{SYS_arch_prctl, FILTER_SEED | FILTER_CODE | FILTER_CLOCK, EQUAL, 0, ARCH_SET_FS},
+	{SYS_brk, FILTER_CLOCK, EQUAL, 0, 0, 0},
+	{SYS_arch_prctl, ALL, EQUAL, 0, ARCH_SET_FS, 0},
+	/* Waits until a time, see answer_clock.c. */
+	{SYS_futex, FILTER_CLOCK, EQUAL, 1, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 3},
+	{SYS_futex, FILTER_CLOCK, EQUAL, 1, FUTEX_WAIT_BITSET, 3},
+	{SYS_clock_nanosleep, FILTER_CLOCK, EQUAL, 1, TIMER_ABSTIME, 0},
 	/* Randomness. */
-	{SYS_getrandom, FILTER_SEED, ALWAYS, 0, 0},
-	{SYS_open, FILTER_SEED, ALWAYS, 0, 0},
-	{SYS_openat, FILTER_SEED, ALWAYS, 0, 0},
-	{SYS_openat2, FILTER_SEED, ALWAYS, 0, 0},
+	{SYS_getrandom, FILTER_SEED, ALWAYS, 0, 0, 0},
+	{SYS_open, FILTER_SEED, ALWAYS, 0, 0, 0},
+	{SYS_openat, FILTER_SEED, ALWAYS, 0, 0, 0},
+	{SYS_openat2, FILTER_SEED, ALWAYS, 0, 0, 0},
 	/* Every way in which code goes away. */
-	{SYS_munmap, FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_mremap, FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_shmdt, FILTER_CODE, ALWAYS, 0, 0},
-	{SYS_mprotect, FILTER_CODE, NO_BIT, 2, PROT_EXEC},
-	{SYS_pkey_mprotect, FILTER_CODE, NO_BIT, 2, PROT_EXEC},
-	{SYS_mmap, FILTER_CODE, ANY_BIT, 3, MAP_FIXED},
-	{SYS_shmat, FILTER_CODE, ANY_BIT, 2, 040000 /* SHM_REMAP */},
-	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_DONTNEED},
-	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_FREE},
-	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_REMOVE},
-	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_DONTNEED_LOCKED},
-	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_GUARD_INSTALL},
+	{SYS_munmap, FILTER_CODE, ALWAYS, 0, 0, 0},
+	{SYS_mremap, FILTER_CODE, ALWAYS, 0, 0, 0},
+	{SYS_shmdt, FILTER_CODE, ALWAYS, 0, 0, 0},
+	{SYS_mprotect, FILTER_CODE, NO_BIT, 2, PROT_EXEC, 0},
+	{SYS_pkey_mprotect, FILTER_CODE, NO_BIT, 2, PROT_EXEC, 0},
+	{SYS_mmap, FILTER_CODE, ANY_BIT, 3, MAP_FIXED, 0},
+	{SYS_shmat, FILTER_CODE, ANY_BIT, 2, 040000 /* SHM_REMAP */, 0},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_DONTNEED, 0},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_FREE, 0},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_REMOVE, 0},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_DONTNEED_LOCKED, 0},
+	{SYS_madvise, FILTER_CODE, EQUAL, 2, MADV_GUARD_INSTALL, 0},
 };
 
 static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -76,20 +86,37 @@ static struct sock_filter load(uint32_t offset)
 	return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
 }
 
-/* The instructions of a row's argument test: true falls through, false skips one. */
-static struct sock_filter test(const struct row *row)
+static struct sock_filter load_argument(unsigned argument, bool high)
+{
+	/* Little endian: the low half comes first. */
+	return load((uint32_t)(offsetof(struct seccomp_data, args) +
+			       argument * sizeof(uint64_t) + high * sizeof(uint32_t)));
+}
+
+/* The test of a row's argument: true falls through, false skips `skipped` instructions. */
+static struct sock_filter test(const struct row *row, uint8_t skipped)
 {
 	switch (row->condition) {
 	case ANY_BIT:
 		return (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JSET | BPF_K, row->value, 0, 1);
+			BPF_JMP | BPF_JSET | BPF_K, row->value, 0, skipped);
 	case NO_BIT:
 		return (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JSET | BPF_K, row->value, 1, 0);
+			BPF_JMP | BPF_JSET | BPF_K, row->value, skipped, 0);
 	default:
 		return (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, row->value, 0, 1);
+			BPF_JMP | BPF_JEQ | BPF_K, row->value, 0, skipped);
 	}
+}
+
+/* Skips the notification that follows where the pointer is NULL. */
+static struct sock_filter *build_pointer(struct sock_filter *at, unsigned argument)
+{
+	*at++ = load_argument(argument, false);
+	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+	*at++ = load_argument(argument, true);
+	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	return at;
 }
 
 static bool is_loaders(const struct row *row)
@@ -139,11 +166,11 @@ static unsigned short build_row(
 	if (is_loaders(row))
 		at = build_loader(at, loader);
 	if (row->condition != ALWAYS) {
-		/* Little endian: the low half comes first. */
-		*at++ = load(offsetof(struct seccomp_data, args) +
-			     row->argument * sizeof(uint64_t));
-		*at++ = test(row);
+		*at++ = load_argument(row->argument, false);
+		*at++ = test(row, row->pointer ? 5 : 1);
 	}
+	if (row->pointer)
+		at = build_pointer(at, row->pointer);
 	*at++ = notify;
 	if (row->condition != ALWAYS)
 		*at++ = load(offsetof(struct seccomp_data, nr));

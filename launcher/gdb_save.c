@@ -133,11 +133,12 @@ int gdb_save(pid_t pid, const char *path)
 		run_abandon(&writer);
 	} else {
 		info.maps_exit = xstrdup("read while gdb had the program stopped");
-		run_note_build_ids(&info, writer.directory, "maps.exit");
+		run_note_build_ids_at(&info, writer.directory, "maps.exit");
 		if (run_finish(&writer, &info, message) < 0) {
 			warn("%s", message);
 			status = STATUS_TROUBLE;
 		}
+		run_release(&writer);
 	}
 	run_info_release(&info);
 	return status;

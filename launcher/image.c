@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -18,9 +19,9 @@ enum {
 	VDSO_LIMIT = 64 << 10,
 	PAGE = 4096,
 	SECOND = 1000000000,
-	/* What a held clock shows, 1 s: below every real time of CLOCK_MONOTONIC, which
-	 * begins at boot, so that it never steps back. */
-	FROZEN = SECOND,
+	/* A program that waits more than it computes holds its clock this many times as
+	 * long at most. */
+	MOST_WAITED = 10,
 	/* No time stamp counter is faster than 10 a ns: a held clock is let go late by
 	 * it, never early. */
 	TSC_PER_NS = 10,
@@ -84,6 +85,21 @@ static int make_edits(
 	return 0;
 }
 
+/* One vDSO is mapped into every 64-bit process: ours tells what is to be done to theirs. */
+void image_prepare(struct supervisor *supervisor)
+{
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	Elf64_Ehdr header;
+
+	if (supervisor->random_edits_known || !vdso ||
+		!(supervisor->job->wants & FILTER_SEED))
+		return;
+	memcpy(&header, vdso, sizeof(header));
+	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	supervisor->random_edits_known =
+		!vdso_silence_random(&supervisor->random_edits, vdso, size);
+}
+
 static int silence_random(
 	struct supervisor *supervisor, struct process *process, uint64_t vdso)
 {
@@ -101,7 +117,7 @@ static int silence_random(
 	return make_edits(process, vdso, &supervisor->random_edits);
 }
 
-static uint64_t monotonic_now(void)
+uint64_t image_monotonic_now(void)
 {
 	struct timespec now;
 
@@ -117,14 +133,15 @@ static int hold_clock(
 	uint8_t bytes[VDSO_LIMIT];
 	size_t size = read_vdso(process, vdso, bytes);
 
-	if (!size || vdso_hold_clock(&edits, bytes, size, FROZEN,
-			     __rdtsc() + period * TSC_PER_NS, &offset)) {
+	if (!size || vdso_hold_clock(&edits, bytes, size, IMAGE_FROZEN,
+			     __rdtsc() + period * MOST_WAITED * TSC_PER_NS, &offset)) {
 		errno = ENOEXEC;
 		return -1;
 	}
 	if (make_edits(process, vdso, &edits))
 		return -1;
-	process->clock_held = monotonic_now() + period;
+	process->clock_began = image_monotonic_now();
+	process->clock_held = period;
 	process->clock_switch = vdso + offset;
 	return 0;
 }
@@ -140,6 +157,28 @@ static void release_clock(struct process *process)
 	process->clock_held = 0;
 }
 
+/* The time that the process has computed for, which a busy machine and a debugger that
+ * stops it do not make longer. */
+static uint64_t computed(const struct process *process)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &time))
+		return UINT64_MAX;
+	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* How many ns the clock is still to be held, at least; 0: no longer. */
+static uint64_t hold_left(const struct process *process, uint64_t now)
+{
+	uint64_t done = computed(process), waited = now - process->clock_began;
+
+	if (done >= process->clock_held || waited / MOST_WAITED >= process->clock_held)
+		return 0;
+	return process->clock_held - done;
+}
+
 int image_release_clocks(struct supervisor *supervisor)
 {
 	enum { MILLISECOND = 1000000 };
@@ -151,13 +190,14 @@ int image_release_clocks(struct supervisor *supervisor)
 		process = process->next) {
 		if (!process->clock_held)
 			continue;
-		now = now ? now : monotonic_now();
-		if (process->clock_held <= now)
+		now = now ? now : image_monotonic_now();
+		uint64_t left = hold_left(process, now);
+		if (!left)
 			release_clock(process);
-		else if (process->clock_held < next)
-			next = process->clock_held;
+		else if (left < next)
+			next = left;
 	}
-	return next == UINT64_MAX ? -1 : (int)((next - now) / MILLISECOND + 1);
+	return next == UINT64_MAX ? -1 : (int)(next / MILLISECOND + 1);
 }
 
 static void edit_vdso(
@@ -165,7 +205,7 @@ static void edit_vdso(
 {
 	unsigned wants = supervisor->job->wants;
 
-	process->clock_held = 0;
+	process->clock_held = process->clock_began = 0;
 	if (!vdso)
 		return;
 	if (wants & FILTER_SEED && silence_random(supervisor, process, vdso))

@@ -57,6 +57,11 @@ void keep_note_plan(struct run_info *info, const struct plan *plan)
 	for (size_t i = 0; i < plan->pin_count; i++)
 		run_pin_add(info, plan->pins[i].name, plan->pins[i].value,
 			plan->pins[i].source);
+	info->seeded = plan->seeded;
+	info->seed = plan->seed;
+	info->clock_ms = plan->clock_ms;
+	info->on_one_cpu = plan->cpu >= 0;
+	info->one_cpu = plan->cpu >= 0 ? (unsigned)plan->cpu : 0;
 	for (size_t i = 0; i < plan->warnings.count; i++)
 		strv_add(&info->notes, xstrdup(plan->warnings.items[i]));
 	note_limits(info, plan);
@@ -89,7 +94,7 @@ static bool wait_for_exec(int gate, const struct watch *watch)
 void keep_collect(int directory, struct run_info *info, const struct plan *plan)
 {
 	info->finish = run_clock_now();
-	run_note_build_ids(info, directory, "maps.exit");
+	run_note_build_ids_at(info, directory, "maps.exit");
 	run_collect(directory, info, info->cwd, &plan->collect);
 }
 
@@ -101,12 +106,14 @@ static void finish(
 	keep_collect(writer->directory, info, plan);
 	if (run_finish(writer, info, message) < 0)
 		warn("%s", message);
+	run_release(writer);
 }
 
 _Noreturn static void help(struct run_writer *writer, struct run_info *info,
 	const struct plan *plan, struct watch *watch, int gate)
 {
 	helper_detach(writer, watch, gate);
+	run_reserve(writer);
 	if (!wait_for_exec(gate, watch)) {
 		run_abandon(writer);
 		_exit(0);

@@ -54,49 +54,106 @@ static void set(char **text, const char *value)
 	*text = xstrdup(value);
 }
 
+/* Returns owned text, or NULL with errno: a process that is ending has no memory left to
+ * show. */
+static char *read_maps(const struct process *process, size_t *size)
+{
+	char path[NAME_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->alive);
+	cleanup_free char *maps = run_read_file(AT_FDCWD, path, MAPS_LIMIT, size);
+	if (!maps || *size)
+		return steal_pointer(&maps);
+	errno = ESRCH;
+	return NULL;
+}
+
 void kept_image(struct supervisor *supervisor, struct process *process)
 {
 	struct kept *kept = &supervisor->kept;
-	char path[NAME_SIZE];
 
 	if (kept->directory < 0 || !is_program(supervisor, process) || kept->finished)
 		return;
-	kept_idle(kept);
-	/* Of an image before this one: the RUN tells of the last. */
-	free(kept->info->auxv.items);
-	kept->info->auxv = (struct run_pairs){0};
-	if (run_note_process(kept->info, process->alive) < 0)
-		strv_add(&kept->info->notes,
-			xasprintf("auxv and personality could not be read: %s",
-				strerror(errno)));
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->alive);
-	kept->maps_start =
-		run_read_file(AT_FDCWD, path, MAPS_LIMIT, &kept->maps_start_size);
+	kept_idle(supervisor);
+	kept->maps_start = read_maps(process, &kept->maps_start_size);
 	if (kept->maps_start)
 		set(&kept->info->maps_start,
 			"read while the program was held, its libraries mapped and none of "
 			"its own code run");
-	crash_seize(&supervisor->crash, process);
+	/* The rest of it does not change while the image runs. */
+	kept->image = process->alive;
 }
 
-void kept_idle(struct kept *kept)
+/* The heap that the end needs, while nobody waits for it. */
+static void warm_heap(void)
 {
-	if (kept->directory < 0 || kept->finished)
-		return;
-	if (!kept->noted) {
-		struct run_clock start = kept->info->start;
-		keep_note_plan(kept->info, kept->plan);
-		kept->info->start = start;
-		kept->noted = true;
-	}
-	if (!kept->maps_start)
-		return;
+	enum {
+		SIZE = 96 << 10
+	}; /* less than what free() gives back or mmap would serve */
+	char *memory = xmalloc(SIZE);
+
+	base_populate(memory, SIZE);
+	free(memory);
+}
+
+static void note_image(struct kept *kept)
+{
+	/* Of an image before this one: the RUN tells of the last. */
+	free(kept->info->auxv.items);
+	kept->info->auxv = (struct run_pairs){0};
+	if (run_note_process(kept->info, kept->image) < 0)
+		strv_add(&kept->info->notes,
+			xasprintf("auxv and personality could not be read: %s",
+				strerror(errno)));
+	kept->image = 0;
+}
+
+static void write_maps_start(struct kept *kept)
+{
+	run_note_build_ids(kept->info, kept->maps_start);
 	if (run_write_file(kept->directory, kept->writer ? "maps.start" : KEPT_MAPS_START,
 		    kept->maps_start, kept->maps_start_size))
 		strv_add(&kept->info->notes,
 			xasprintf(
 				"maps.start could not be written: %s", strerror(errno)));
 	free(steal_pointer(&kept->maps_start));
+}
+
+int kept_tidy_in(const struct kept *kept)
+{
+	/* The program's very end is still to be seen to. */
+	return kept->finished && kept->writer ? 5 : -1;
+}
+
+void kept_tidy(struct kept *kept)
+{
+	if (!kept->finished || !kept->writer)
+		return;
+	run_release(kept->writer);
+	kept->writer = NULL;
+}
+
+void kept_idle(struct supervisor *supervisor)
+{
+	struct kept *kept = &supervisor->kept;
+
+	if (kept->directory < 0 || kept->finished)
+		return;
+	if (!kept->noted) {
+		struct run_clock start = kept->info->start;
+		keep_note_plan(kept->info, kept->plan);
+		kept->info->start = start;
+		if (kept->writer)
+			run_reserve(kept->writer);
+		warm_heap();
+		kept->noted = true;
+	}
+	if (kept->image) {
+		crash_seize(&supervisor->crash, supervisor->job->program);
+		note_image(kept);
+	}
+	if (kept->maps_start)
+		write_maps_start(kept);
 }
 
 void kept_going(struct supervisor *supervisor, struct process *process, uint64_t from,
@@ -199,23 +256,44 @@ static void finish(struct supervisor *supervisor, struct process *process)
 	struct kept *kept = &supervisor->kept;
 	char message[RUN_MESSAGE];
 
-	kept_idle(kept);
+	kept_idle(supervisor);
 	for (struct process *other = supervisor->tasks.processes; other;
 		other = other->next)
 		run_pid_add(kept->info, other->pid);
 	if (kept->writer)
-		keep_collect(kept->directory, kept->info, kept->plan);
-	else
-		run_collect(kept->directory, kept->info, kept->info->cwd,
-			&kept->plan->collect);
+		kept->info->finish = run_clock_now();
+	run_collect(kept->directory, kept->info, kept->info->cwd, &kept->plan->collect);
 	keep_code(kept, process, true);
 	kept->finished = true;
 	if (!kept->writer)
 		report(supervisor);
 	else if (run_finish(kept->writer, kept->info, message) < 0)
 		supervisor_warn(supervisor, "%s", message);
-	kept->writer = NULL;
 	watchdog_release_run(&supervisor->watchdog);
+}
+
+static int write_file(struct kept *kept, const char *name, const char *text, size_t size)
+{
+	int result = run_write_file(kept->directory, name, text, size);
+
+	if (result < 0 && kept->writer && run_use_reserve(kept->writer))
+		result = run_write_file(kept->directory, name, text, size);
+	return result;
+}
+
+static void save_maps_exit(struct kept *kept, const struct process *process)
+{
+	size_t size;
+	cleanup_free char *maps = read_maps(process, &size);
+
+	if (!maps || write_file(kept, kept->writer ? "maps.exit" : KEPT_MAPS_EXIT, maps,
+			     size)) {
+		strv_add(&kept->info->notes,
+			xasprintf("maps.exit could not be written: %s", strerror(errno)));
+		return;
+	}
+	run_note_build_ids(kept->info, maps);
+	set(&kept->info->maps_exit, "read while the program was held at its end");
 }
 
 void kept_ending(struct supervisor *supervisor, struct process *process, int wait_status)
@@ -242,12 +320,7 @@ void kept_ending(struct supervisor *supervisor, struct process *process, int wai
 		return;
 	}
 	run_note_end(kept->info, wait_status);
-	if (run_save_maps(kept->directory, kept->writer ? "maps.exit" : KEPT_MAPS_EXIT,
-		    process->alive) < 0)
-		strv_add(&kept->info->notes,
-			xasprintf("maps.exit could not be written: %s", strerror(errno)));
-	else
-		set(&kept->info->maps_exit, "read while the program was held at its end");
+	save_maps_exit(kept, process);
 	finish(supervisor, process);
 }
 

@@ -22,7 +22,8 @@ struct kept {
 	int directory;		   /* files go here; -1: nothing is kept */
 	struct run_writer *writer; /* of the RUN; NULL where somebody else finishes it */
 	bool finished;
-	bool noted;	  /* the plan is */
+	bool noted;  /* the plan is */
+	pid_t image; /* a thread of a new image of which nothing is noted yet, or 0 */
 	char *maps_start; /* read and not written yet, or NULL */
 	size_t maps_start_size;
 	int released[2]; /* see kept_drop() */
@@ -70,6 +71,11 @@ void kept_died(struct supervisor *supervisor, struct process *process, const cha
 void kept_drop(struct kept *kept);
 
 /* Does what need not be done while the program waits. */
-void kept_idle(struct kept *kept);
+void kept_idle(struct supervisor *supervisor);
+
+/* Takes away what a finished RUN has replaced; to be called in that many ms, -1: not at
+ * all, or once nothing else is to be done. */
+int kept_tidy_in(const struct kept *kept);
+void kept_tidy(struct kept *kept);
 
 #endif

@@ -54,6 +54,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 # Supervision
 LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	answer.o \
+	answer_clock.o \
 	answer_code.o \
 	answer_random.o \
 	codeelf.o \
@@ -70,6 +71,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	passing.o \
 	region.o \
 	seed.o \
+	settle.o \
 	supervise.o \
 	supervisor.o \
 	task.o \

@@ -18,6 +18,7 @@ enum {
 	OPTION_ENV,
 	OPTION_CPU,
 	OPTION_PLACE,
+	OPTION_ARGV0,
 	OPTION_HOLD,
 	OPTION_PLAN,
 	OPTION_VERSION,
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
 	{"env", required_argument, NULL, OPTION_ENV},
 	{"cpu", required_argument, NULL, OPTION_CPU},
 	{"place", required_argument, NULL, OPTION_PLACE},
+	{"argv0", required_argument, NULL, OPTION_ARGV0},
 	{"hold", no_argument, NULL, OPTION_HOLD},
 	{"plan", optional_argument, NULL, OPTION_PLAN},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -52,14 +54,16 @@ static const char usage[] =
 	"      --again=RUN    launch as the kept RUN was: its program, arguments,\n"
 	"                     environment and limits\n"
 	"      --seed[=N]     deterministic randomness, from the number N (default 0)\n"
-	"      --clock=HOW    startup[:MS]: CLOCK_MONOTONIC stands still for each\n"
-	"                     program's first MS (200) milliseconds; real (default)\n"
+	"      --clock=HOW    startup[:MS]: CLOCK_MONOTONIC stands still, and threads\n"
+	"                     take turns, until a program has computed for MS (200)\n"
+	"                     milliseconds; real (default)\n"
 	"      --rule=NAME    use the rule NAME for the runtime; none: no rule\n"
 	"      --env=MODE     pinned: sorted, volatile variables dropped, stack padded\n"
 	"                     (default); keep: as it is; clean: a small fixed set\n"
 	"      --cpu=N        run on CPU number N only\n"
 	"      --place=HOW    how addresses are fixed: auto (default), personality,\n"
 	"                     move, load, off\n"
+	"      --argv0=NAME   what COMMAND sees as its own name\n"
 	"      --hold         leave the program stopped before its first instruction,\n"
 	"                     for 'gdb -p' or SIGCONT\n"
 	"      --plan[=json]  print every pin and where it came from; run nothing\n"
@@ -184,6 +188,7 @@ static void parse_option(struct options *options, int option)
 			"auto, personality, move or off");
 		options->place_given = true;
 		break;
+	case OPTION_ARGV0: options->argv0 = optarg; break;
 	case OPTION_HOLD: options->hold = true; break;
 	case OPTION_PLAN:
 		if (optarg && strcmp(optarg, "json") && strcmp(optarg, "text"))

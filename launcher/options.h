@@ -30,8 +30,9 @@ struct options {
 	int cpu;	   /* --cpu, or -1 */
 	const char *again; /* --again: the kept RUN whose plan is made once more */
 	enum options_place place;
-	bool hold;	  /* --hold */
-	bool place_given; /* --place was on the command line */
+	const char *argv0; /* what the program sees as its name; NULL: the word itself */
+	bool hold;	   /* --hold */
+	bool place_given;  /* --place was on the command line */
 	enum options_plan plan;
 	int command_count;
 	char **command; /* COMMAND and its arguments, NULL-terminated */

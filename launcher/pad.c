@@ -10,21 +10,27 @@
  *
  * With B = 8 mod 16 the inner rounding loses nothing, and because of the odd 23 the outer
  * one hides whether I is even. So sp is fixed by B + 8 * (I & ~1), which the pad brings
- * to the next of a few fixed totals. */
+ * to the next of a few fixed totals.
+ *
+ * A long pad is not free: the kernel copies it, walks it twice to find its end and gives
+ * the new stack a page for each 4 KiB of it. 124 KiB of it cost a seventh of a short
+ * program's start. Hence the small totals below the large ones: common environments fit
+ * the first by far. */
 #include "launcher/pad.h"
 
-#include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "launcher/base.h"
 
 enum {
+	/* B = 8 mod 16. */
+	TOTAL_REST = 8,
+	/* Whole pages, so that the place within a page never changes. */
+	FIRST = 32 * 1024,
+	SECOND = 64 * 1024,
 	/* Between two totals lies less than the longest string that execve takes
 	 * (MAX_ARG_STRLEN, 128 KiB), so that one pad always spans the gap. */
 	STEP = 124 * 1024,
-	/* B = 8 mod 16. */
-	TOTAL_REST = 8,
 };
 
 static size_t weight(const struct pad_block *block)
@@ -34,9 +40,13 @@ static size_t weight(const struct pad_block *block)
 
 size_t pad_total(const struct pad_block *block)
 {
-	size_t least = weight(block) + sizeof(PAD_NAME);
+	size_t least = weight(block) + sizeof(PAD_NAME) - TOTAL_REST;
 
-	return (least - TOTAL_REST + STEP - 1) / STEP * STEP + TOTAL_REST;
+	if (least <= FIRST)
+		return FIRST + TOTAL_REST;
+	if (least <= SECOND)
+		return SECOND + TOTAL_REST;
+	return (least + STEP - 1) / STEP * STEP + TOTAL_REST;
 }
 
 size_t pad_size(const struct pad_block *block)
@@ -44,24 +54,12 @@ size_t pad_size(const struct pad_block *block)
 	return pad_total(block) - weight(block);
 }
 
-/* Has the whole pages of a new block made at once: a fault for each would cost a tenth of
- * the launch. Older kernels than 5.14 refuse, which is as good. */
-static void populate(char *memory, size_t size)
-{
-	uintptr_t page = 4096;
-	uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(page - 1);
-	uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
-
-	if (begin < end)
-		madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
-}
-
 char *pad_string(size_t size)
 {
 	char *string = xmalloc(size);
 	size_t name = sizeof(PAD_NAME) - 1;
 
-	populate(string, size);
+	base_populate(string, size);
 	memcpy(string, PAD_NAME, name);
 	memset(string + name, 'x', size - name - 1);
 	string[size - 1] = '\0';

@@ -9,6 +9,9 @@
 #define PAD_NAME "STABLERUN_PAD="
 #define PAD_EVEN "STABLERUN_PAD_EVEN="
 
+/* The longest string that execve takes, its terminator included (MAX_ARG_STRLEN). */
+enum { PAD_MOST = 128 * 1024 };
+
 /* What a process's start block holds. Strings are counted with their terminators. */
 struct pad_block {
 	size_t string_bytes; /* executed path, arguments and variables, without the pad */

@@ -334,6 +334,7 @@ static void finish(struct series *series)
 		warn("%s", message);
 	else
 		report(series, path);
+	run_release(series->writer);
 }
 
 /* Ends as the program did: by its status, or by the signal that killed it. */
@@ -391,6 +392,7 @@ static int record(
 		warn("%s", message);
 		return STATUS_TROUBLE;
 	}
+	run_reserve(&writer);
 	if (cause)
 		warn("no samples are taken: %s", cause);
 	run_all(&series);

@@ -184,8 +184,8 @@ static void decide_supervision(struct plan *plan, const struct options *options)
 			(unsigned long long)plan->seed);
 	if (plan->clock_ms)
 		plan_pin(plan, "clock", options->clock_given ? "option --clock" : rule,
-			"CLOCK_MONOTONIC stands still for the first %u ms of each program, "
-			"and timeouts end early meanwhile",
+			"CLOCK_MONOTONIC stands still and threads take turns for the first "
+			"%u ms that each program computes",
 			plan->clock_ms);
 }
 

@@ -57,17 +57,20 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void writer_release(struct run_writer *writer)
+void run_release(struct run_writer *writer)
 {
+	if (writer->stale)
+		run_remove_tree(writer->parent, writer->temporary);
 	if (writer->directory >= 0)
 		close(writer->directory);
 	if (writer->parent >= 0)
 		close(writer->parent);
+	run_use_reserve(writer);
 	free(writer->name);
 	free(writer->temporary);
 	free(writer->path);
 	free(writer->temporary_path);
-	*writer = (struct run_writer){.directory = -1, .parent = -1};
+	*writer = (struct run_writer){.directory = -1, .parent = -1, .room = -1};
 }
 
 /* Opens the directory that `path` stands in and notes its last component. */
@@ -134,17 +137,26 @@ static int make_temporary(struct run_writer *writer, char *message)
 	return 0;
 }
 
-/* Without the room (a small RLIMIT_FSIZE, a file system that cannot) nothing is lost yet.
- */
-static void reserve_room(const struct run_writer *writer)
+void run_reserve(struct run_writer *writer)
 {
-	cleanup_fd int fd = openat(writer->directory, "run.json",
-		O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
 
-	if (fd >= 0 && fallocate(fd, 0, 0, RESERVED) < 0)
-		unlinkat(writer->directory, "run.json", 0);
+	/* Of no name: nobody sees it, and nothing has to be tidied up. Without it (a small
+	 * RLIMIT_FSIZE, a file system that cannot) nothing is lost yet. */
+	writer->room =
+		openat(writer->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	if (writer->room >= 0 && fallocate(writer->room, 0, 0, RESERVED) < 0)
+		run_use_reserve(writer);
 	signal(SIGXFSZ, before);
+}
+
+bool run_use_reserve(struct run_writer *writer)
+{
+	if (writer->room < 0)
+		return false;
+	close(writer->room);
+	writer->room = -1;
+	return true;
 }
 
 int run_begin(struct run_writer *writer, const char *path, const char *command,
@@ -152,21 +164,44 @@ int run_begin(struct run_writer *writer, const char *path, const char *command,
 {
 	cleanup_free char *automatic = xasprintf("%s.run", base_name(command));
 
-	*writer = (struct run_writer){
-		.directory = -1, .parent = -1, .automatic = !path, .replace = force};
+	*writer = (struct run_writer){.directory = -1,
+		.parent = -1,
+		.room = -1,
+		.automatic = !path,
+		.replace = force};
 	if (find_parent(writer, path ? path : automatic, message) < 0 ||
 		check_name(writer, message) < 0 || make_temporary(writer, message) < 0) {
 		run_abandon(writer);
 		return -1;
 	}
-	reserve_room(writer);
 	return 0;
 }
 
 /* ---- finishing ---- */
 
-/* Frees the name for the RUN: an automatic one moves on to NAME.run.old, one given by -o
- * with -f is removed. */
+/* Takes the name by trading it for the temporary one, under which the earlier RUN then is.
+ * An automatic one moves on to NAME.run.old, one given by -o with -f is left to
+ * run_release(), as is an earlier NAME.run.old: removing files can take longer than all the
+ * rest, and nobody has to wait for it. False where that cannot be done. */
+static bool trade_names(struct run_writer *writer)
+{
+	cleanup_free char *old = xasprintf("%s.old", writer->name);
+	int parent = writer->parent;
+
+	if (!is_run(parent, writer->name) ||
+		(writer->automatic && exists(parent, old) && !is_run(parent, old)) ||
+		renameat2(parent, writer->temporary, parent, writer->name,
+			RENAME_EXCHANGE) < 0)
+		return false;
+	writer->stale =
+		!writer->automatic || (renameat2(parent, writer->temporary, parent, old,
+					       RENAME_NOREPLACE) < 0 &&
+					      renameat2(parent, writer->temporary, parent,
+						      old, RENAME_EXCHANGE) == 0);
+	return true;
+}
+
+/* The same in steps. */
 static int make_way(const struct run_writer *writer)
 {
 	cleanup_free char *old = xasprintf("%s.old", writer->name);
@@ -188,7 +223,7 @@ static int make_way(const struct run_writer *writer)
 	return renameat(writer->parent, writer->name, writer->parent, old);
 }
 
-static int give_name(const struct run_writer *writer)
+static int give_name(struct run_writer *writer)
 {
 	for (int i = 0; i < TRIES; i++) {
 		if (renameat2(writer->parent, writer->temporary, writer->parent,
@@ -202,6 +237,8 @@ static int give_name(const struct run_writer *writer)
 			return -1;
 		if (!writer->automatic && !writer->replace)
 			break;
+		if (trade_names(writer))
+			return 0;
 		if (make_way(writer) < 0)
 			return -1;
 	}
@@ -226,6 +263,18 @@ static int give_other_name(struct run_writer *writer, char *message)
 		writer->path, strerror(cause), writer->temporary_path);
 }
 
+static int write_json(struct run_writer *writer, const char *text)
+{
+	int result;
+
+	do
+		result =
+			run_write_file(writer->directory, "run.json", text, strlen(text));
+	while (result < 0 && (errno == ENOSPC || errno == EDQUOT) &&
+		run_use_reserve(writer));
+	return result;
+}
+
 int run_finish(
 	struct run_writer *writer, const struct run_info *info, char message[RUN_MESSAGE])
 {
@@ -235,21 +284,18 @@ int run_finish(
 	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
 	if (!text)
 		errno = ENOMEM;
-	if (!text ||
-		run_write_file(writer->directory, "run.json", text, strlen(text)) < 0)
+	if (!text || write_json(writer, text) < 0)
 		result = failed(message,
 			"cannot write run.json: %s; what was collected is in '%s'",
 			strerror(errno), writer->temporary_path);
 	else if (give_name(writer) < 0)
 		result = give_other_name(writer, message);
 	signal(SIGXFSZ, before);
-	writer_release(writer);
 	return result;
 }
 
 void run_abandon(struct run_writer *writer)
 {
-	if (writer->temporary && writer->parent >= 0)
-		run_remove_tree(writer->parent, writer->temporary);
-	writer_release(writer);
+	writer->stale = writer->temporary && writer->parent >= 0;
+	run_release(writer);
 }

@@ -87,6 +87,12 @@ struct run_info {
 	char *end_unknown;
 	struct run_pin *pins;
 	size_t pin_count;
+	/* Those pins that a run of the same needs as numbers. */
+	bool seeded;
+	uint64_t seed;
+	unsigned clock_ms; /* 0: the clock was the kernel's */
+	bool on_one_cpu;
+	unsigned one_cpu;
 	struct run_limit *limits;
 	size_t limit_count;
 	unsigned long personality;
@@ -161,12 +167,14 @@ char *run_read_file(int directory, const char *name, size_t limit, size_t *size)
 struct run_writer {
 	int directory;	      /* the sibling being filled */
 	int parent;	      /* where it and the RUN stand */
+	int room;	      /* see run_reserve(); -1 */
 	char *name;	      /* of the RUN in `parent`; all four are owned */
 	char *temporary;      /* of the sibling */
 	char *path;	      /* absolute, of the RUN */
 	char *temporary_path; /* absolute, of the sibling */
 	bool automatic; /* NAME.run was chosen by us: an earlier one becomes NAME.run.old
 			 */
+	bool stale;	/* what `temporary` names is to be removed */
 	bool replace;	/* -f: an earlier RUN of this name is replaced */
 };
 
@@ -176,10 +184,18 @@ struct run_writer {
 int run_begin(struct run_writer *writer, const char *path, const char *command,
 	bool force, char message[RUN_MESSAGE]);
 
+/* Keeps room for run.json free, so that a disk which the run fills still has it. */
+void run_reserve(struct run_writer *writer);
+/* Gives it up, to be used. False where there is none any more. */
+bool run_use_reserve(struct run_writer *writer);
+
 /* Writes run.json and gives the RUN its name. Where that fails what could be kept stays
- * where `message` says. Returns 0 or -1. The writer is released in either case. */
+ * where `message` says. Returns 0 or -1. run_release() is to follow. */
 int run_finish(struct run_writer *writer, const struct run_info *info,
 	char message[RUN_MESSAGE]);
+
+/* Removes what the RUN has replaced, and closes and frees all. */
+void run_release(struct run_writer *writer);
 
 /* Removes what was collected and releases the writer. */
 void run_abandon(struct run_writer *writer);
@@ -202,8 +218,10 @@ void run_note_machine(struct run_info *info);
 void run_note_limits(struct run_info *info);
 /* /proc/PID/auxv, /proc/PID/personality and the marks of /proc/PID/stat; 0 or -1 with errno. */
 int run_note_process(struct run_info *info, pid_t pid);
-/* The build-id of each file that `maps` (a file of the RUN) names, where it has one. */
-void run_note_build_ids(struct run_info *info, int directory, const char *maps);
+/* The build-id of each file that `maps`, the text of /proc/PID/maps, names, where it has
+ * one; and the same of a file of the RUN. */
+void run_note_build_ids(struct run_info *info, const char *maps);
+void run_note_build_ids_at(struct run_info *info, int directory, const char *name);
 struct run_clock run_clock_now(void);
 /* From waitpid()'s status. */
 void run_note_end(struct run_info *info, int wait_status);

@@ -19,6 +19,7 @@
 
 enum {
 	PROC_LIMIT = 16 << 20,
+	CPUINFO_HEAD = 8 << 10,
 };
 
 /* The value of the first line "KEY<tabs>: VALUE" of /proc/cpuinfo; owned, or NULL. */
@@ -43,14 +44,16 @@ void run_note_machine(struct run_info *info)
 {
 	struct utsname name;
 	struct stat status;
-	size_t size;
 
 	if (uname(&name) == 0)
 		info->kernel =
 			xasprintf("%s %s %s", name.release, name.version, name.machine);
-	cleanup_free char *text =
-		run_read_file(AT_FDCWD, "/proc/cpuinfo", PROC_LIMIT, &size);
-	if (text) {
+	/* The first CPU's lines are in it; a machine of many makes some 100 KB of all. */
+	char text[CPUINFO_HEAD];
+	cleanup_fd int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (size > 0) {
+		text[size] = '\0';
 		info->cpu_model = cpuinfo_value(text, "model name");
 		info->cpu_features = cpuinfo_value(text, "flags");
 	}
@@ -217,21 +220,27 @@ static void note_build_id(struct run_info *info, const char *path)
 		run_pairs_set(&info->build_ids, path, hex);
 }
 
-void run_note_build_ids(struct run_info *info, int directory, const char *maps)
+void run_note_build_ids(struct run_info *info, const char *maps)
+{
+	for (const char *line = maps, *next; *line; line = next) {
+		size_t length = strcspn(line, "\n");
+		/* An address or a device holds no '/': the first one begins the path. */
+		const char *path = memchr(line, '/', length);
+		next = line + length + (line[length] == '\n');
+		if (!path)
+			continue;
+		cleanup_free char *name = strndup(path, (size_t)(line + length - path));
+		note_build_id(info, name);
+	}
+}
+
+void run_note_build_ids_at(struct run_info *info, int directory, const char *name)
 {
 	size_t size;
-	cleanup_free char *text = run_read_file(directory, maps, PROC_LIMIT, &size);
+	cleanup_free char *text = run_read_file(directory, name, PROC_LIMIT, &size);
 
-	for (char *line = text; line && *line;) {
-		char *end = line + strcspn(line, "\n");
-		bool more = *end;
-		*end = '\0';
-		/* An address or a device holds no '/': the first one begins the path. */
-		const char *path = strchr(line, '/');
-		if (path)
-			note_build_id(info, path);
-		line = end + more;
-	}
+	if (text)
+		run_note_build_ids(info, text);
 }
 
 static uint64_t clock_read(clockid_t clock)

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum {
-	GROWTH = 64 << 10,
+	/* Most of what is read is a page of /proc. */
+	GROWTH = 4 << 10,
 };
 
 /* /proc files say that they are empty: read until the end instead of asking the size. */
@@ -77,16 +78,12 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 int run_write_file(int directory, const char *name, const void *bytes, size_t size)
 {
-	/* No O_TRUNC: run.json stands there with room reserved for it, see run_begin().
-	 */
-	int fd = openat(
-		directory, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = openat(directory, name,
+		O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 
 	if (fd < 0)
 		return -1;
 	int result = write_all(fd, bytes, size);
-	if (result == 0 && ftruncate(fd, (off_t)size) < 0)
-		result = -1;
 	int saved = errno;
 	/* Network file systems report a full disk only here. */
 	if (close(fd) < 0 && result == 0) {

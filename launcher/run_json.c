@@ -6,6 +6,7 @@
 #include "launcher/run.h"
 
 #include "launcher/base.h"
+#include "launcher/pad.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The pad is some 30 KB of one letter: its item has no value in the list and `pad` says
+ * how long that is. */
+static const char pad_name[] = PAD_NAME;
 
 enum {
 	JSON_LIMIT = 64 << 20, /* bytes of a run.json; a full environment is 6 MiB */
@@ -57,6 +62,33 @@ static json_t *list_value(const struct strv *list)
 	for (size_t i = 0; i < list->count; i++)
 		json_array_append_new(array, text_value(list->items[i]));
 	return array;
+}
+
+/* How long a pad's value is, or 0 where the variable is none. */
+static size_t pad_length(const char *item)
+{
+	size_t name = strlen(pad_name);
+
+	if (strncmp(item, pad_name, name) != 0)
+		return 0;
+	size_t length = strspn(item + name, "x");
+	return item[name + length] ? 0 : length;
+}
+
+static void set_environment(json_t *root, const struct strv *env)
+{
+	json_t *array = json_array();
+	size_t pad = 0;
+
+	for (size_t i = 0; i < env->count; i++) {
+		size_t length = pad ? 0 : pad_length(env->items[i]);
+		json_array_append_new(
+			array, text_value(length ? pad_name : env->items[i]));
+		pad = length ? length : pad;
+	}
+	json_object_set_new(root, "env", array);
+	if (pad)
+		json_object_set_new(root, "pad", json_integer((json_int_t)pad));
 }
 
 static json_t *code_value(const struct run_info *info)
@@ -150,9 +182,29 @@ static json_t *pids_value(const struct run_info *info)
 	return array;
 }
 
+/* A seed may be greater than JSON's integers are here. */
+static void set_pinned(json_t *root, const struct run_info *info)
+{
+	char seed[24];
+
+	if (info->seeded) {
+		snprintf(seed, sizeof(seed), "%" PRIu64, info->seed);
+		json_object_set_new(root, "seed", json_string(seed));
+	}
+	if (info->clock_ms)
+		json_object_set_new(
+			root, "clock_ms", json_integer((json_int_t)info->clock_ms));
+	if (info->on_one_cpu)
+		json_object_set_new(
+			root, "one_cpu", json_integer((json_int_t)info->one_cpu));
+}
+
 char *run_info_format(const struct run_info *info)
 {
 	char personality[24];
+
+	/* Nobody chooses our keys: no seed from /dev/urandom is needed. */
+	json_object_seed(1);
 	json_t *root = json_object();
 
 	snprintf(personality, sizeof(personality), "0x%08lx", info->personality);
@@ -160,12 +212,13 @@ char *run_info_format(const struct run_info *info)
 	json_object_set_new(root, "stablerun", text_value(info->stablerun));
 	json_object_set_new(root, "argv", list_value(&info->argv));
 	json_object_set_new(root, "exec", text_value(info->exec));
-	json_object_set_new(root, "env", list_value(&info->env));
+	set_environment(root, &info->env);
 	json_object_set_new(root, "cwd", text_value(info->cwd));
 	json_object_set_new(root, "pid", json_integer(info->pid));
 	json_object_set_new(root, "pids", pids_value(info));
 	json_object_set_new(root, "exit", exit_value(info));
 	json_object_set_new(root, "pins", pins_value(info));
+	set_pinned(root, info);
 	json_object_set_new(root, "rlimits", limits_value(info));
 	json_object_set_new(root, "personality", json_string(personality));
 	json_object_set_new(root, "place", text_value(info->place));
@@ -321,6 +374,24 @@ static void get_list(
 	}
 }
 
+static void get_environment(struct reading *reading, const json_t *root, struct strv *env)
+{
+	uint64_t length = get_number(reading, "pad", json_object_get(root, "pad"));
+
+	get_list(reading, root, "env", env);
+	if (length >= PAD_MOST) {
+		reading_fail(reading, "'pad' is longer than a variable can be");
+		return;
+	}
+	for (size_t i = 0; length && i < env->count; i++) {
+		if (strcmp(env->items[i], pad_name) != 0)
+			continue;
+		free(env->items[i]);
+		env->items[i] = pad_string(sizeof(pad_name) + length);
+		return;
+	}
+}
+
 static void get_pairs(struct reading *reading, const json_t *root, const char *key,
 	struct run_pairs *pairs)
 {
@@ -438,6 +509,36 @@ static void get_code(struct reading *reading, const json_t *root, struct run_inf
 	}
 }
 
+static unsigned get_small(struct reading *reading, const char *key, const json_t *value)
+{
+	uint64_t number = get_number(reading, key, value);
+
+	if (number <= INT_MAX)
+		return (unsigned)number;
+	reading_fail(reading, "'%s' is too great", key);
+	return 0;
+}
+
+static void get_pinned(struct reading *reading, const json_t *root, struct run_info *info)
+{
+	const json_t *cpu = json_object_get(root, "one_cpu");
+	cleanup_free char *seed =
+		get_text(reading, "seed", json_object_get(root, "seed"));
+
+	if (seed) {
+		char *end;
+		errno = 0;
+		info->seeded = true;
+		info->seed = strtoull(seed, &end, 10);
+		if (errno || *end || *seed < '0' || *seed > '9')
+			reading_fail(reading, "'seed' is no number");
+	}
+	info->clock_ms =
+		get_small(reading, "clock_ms", json_object_get(root, "clock_ms"));
+	info->on_one_cpu = cpu != NULL;
+	info->one_cpu = get_small(reading, "one_cpu", cpu);
+}
+
 static void get_scalars(
 	struct reading *reading, const json_t *root, struct run_info *info)
 {
@@ -473,12 +574,13 @@ static void get_all(struct reading *reading, const json_t *root, struct run_info
 {
 	get_scalars(reading, root, info);
 	get_list(reading, root, "argv", &info->argv);
-	get_list(reading, root, "env", &info->env);
+	get_environment(reading, root, &info->env);
 	get_list(reading, root, "notes", &info->notes);
 	get_pids(reading, root, info);
 	get_exit(reading, root, info);
 	get_code(reading, root, info);
 	get_pins(reading, root, info);
+	get_pinned(reading, root, info);
 	get_limits(reading, root, info);
 	get_pairs(reading, root, "auxv", &info->auxv);
 	get_pairs(reading, root, "marks", &info->marks);

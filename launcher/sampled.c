@@ -190,8 +190,8 @@ int sampled_run(struct sampled *sampled, struct run_info *info)
 	close(gates.said[0]);
 	pass_signals(sampled, 0);
 	run_note_end(info, sampled->wait_status);
-	run_note_build_ids(info, sampled->directory, "maps.start");
-	run_note_build_ids(info, sampled->directory, "maps.exit");
+	run_note_build_ids_at(info, sampled->directory, "maps.start");
+	run_note_build_ids_at(info, sampled->directory, "maps.exit");
 	run_collect(sampled->directory, info, info->cwd, &sampled->plan->collect);
 	return 0;
 }

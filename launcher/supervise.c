@@ -62,11 +62,18 @@ static int sockets_open(struct sockets *sockets)
 	return -1;
 }
 
-/* A helper's start; lives as long as its stack. */
+/* A helper's start. */
 struct helper {
 	const struct supervisor_job *job;
 	const struct sockets *sockets;
 	int supervisor; /* the watchdog's pidfd of it */
+};
+
+/* What the process that starts the helpers goes by. */
+struct middle {
+	struct supervisor_job *job;
+	struct sockets sockets;
+	struct helper helpers[2]; /* the supervisor, the watchdog */
 };
 
 static int be_supervisor(void *argument)
@@ -87,64 +94,82 @@ static int be_watchdog(void *argument)
 		helper->supervisor);
 }
 
+/* Stacks beside the other data: mappings of their own would need page tables of their own,
+ * which cost more than all else that is done here. */
+enum stack { STACK_SUPERVISOR, STACK_WATCHDOG, STACK_MIDDLE, STACKS };
+enum { STACK_SIZE = 512 << 10 };
+static char stacks[STACKS][STACK_SIZE] __attribute__((aligned(4096)));
+
 /* A process that shares our memory as a thread would and nothing else: copying page tables
  * would cost more than all the rest of the start. What this rests on: until the execve,
  * which leaves the memory to the helpers, the program's process only makes system calls
  * (and, where the execve fails, writes a message while the helpers wait for requests); the
  * watchdog allocates nothing while the supervisor lives. */
-static pid_t start_helper(int (*be)(void *), struct helper *helper)
+static pid_t start_sharing(int (*be)(void *), void *argument, enum stack stack)
 {
-	enum { STACK_SIZE = 512 << 10 };
-
 	/* The sanitizers keep books on stacks and threads that this would upset. */
 #ifdef __SANITIZE_ADDRESS__
-	pid_t pid = fork();
+	pid_t pid = stack == STACK_MIDDLE ? vfork() : fork();
 	if (pid == 0)
-		_exit(be(helper));
+		_exit(be(argument));
 	return pid;
 #else
-	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-	if (stack == MAP_FAILED)
-		return -1;
-	return clone(be, stack + STACK_SIZE, CLONE_VM | SIGCHLD, helper);
+	enum { USED = 16 << 10 };
+	char *end = stacks[stack] + STACK_SIZE;
+	base_populate(end - USED, USED);
+	return clone(be, end, CLONE_VM | SIGCHLD, argument);
 #endif
 }
 
-/* In a child made by vfork: what it stores the program's process sees. The watchdog is made
- * after the supervisor, to hold a descriptor of it; both when there is no filter yet, which
- * they must not be under. */
-_Noreturn static void start_helpers(
-	struct supervisor_job *job, const struct sockets *sockets)
+/* What it stores in the job the program's process sees. The watchdog is made after the
+ * supervisor, to hold a descriptor of it. */
+static int start_helpers(void *argument)
 {
-	struct helper *helpers = xcalloc(2, sizeof(*helpers));
+	struct middle *middle = argument;
+	struct supervisor_job *job = middle->job;
+	struct helper *helpers = middle->helpers;
 
-	close(sockets->listeners[0]);
-	helpers[0] = helpers[1] = (struct helper){job, sockets, -1};
-	job->supervisor = start_helper(be_supervisor, &helpers[0]);
+	close(middle->sockets.listeners[0]);
+	helpers[0] = helpers[1] = (struct helper){job, &middle->sockets, -1};
+	job->supervisor = start_sharing(be_supervisor, &helpers[0], STACK_SUPERVISOR);
 	job->error = errno;
 	if (job->supervisor > 0)
 		helpers[1].supervisor = (int)syscall(SYS_pidfd_open, job->supervisor, 0);
 	if (helpers[1].supervisor >= 0)
-		start_helper(be_watchdog, &helpers[1]);
-	_exit(0);
+		start_sharing(be_watchdog, &helpers[1], STACK_WATCHDOG);
+	return 0;
 }
 
-/* The helpers are nobody's children: the program's waits see its own alone. Returns the
- * socket that the listener is to be sent to, or -1 with errno. */
-static int fork_helpers(struct supervisor_job *job)
+/* The helpers are nobody's children: the program's waits see its own alone. Whoever starts
+ * them is begun here, and works while the caller goes on. Returns its pid, or -1 with
+ * errno. */
+static pid_t begin_helpers(struct middle *middle, struct supervisor_job *job)
 {
-	struct sockets *sockets = xcalloc(1, sizeof(*sockets));
-
+	middle->job = job;
 	job->request = watchdog_share();
-	if (!job->request || sockets_open(sockets))
+	if (!job->request || sockets_open(&middle->sockets))
 		return -1;
-	pid_t middle = vfork();
-	if (middle == 0)
-		start_helpers(job, sockets);
-	int error = middle < 0 ? errno : job->error;
+	pid_t pid = start_sharing(start_helpers, middle, STACK_MIDDLE);
+	if (pid < 0) {
+		int error = errno;
+		struct sockets *sockets = &middle->sockets;
+		for (int i = 0; i < 2; i++) {
+			close(sockets->listeners[i]);
+			close(sockets->link[i]);
+		}
+		errno = error;
+	}
+	return pid;
+}
+
+/* Returns the socket that the listener is to be sent to, or -1 with errno. */
+static int await_helpers(struct middle *middle, pid_t pid)
+{
+	struct supervisor_job *job = middle->job;
+	struct sockets *sockets = &middle->sockets;
+
 	/* ECHILD where SIGCHLD is ignored. */
-	while (middle > 0 && waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(sockets->listeners[1]);
 	close(sockets->link[0]);
@@ -152,7 +177,7 @@ static int fork_helpers(struct supervisor_job *job)
 	if (job->supervisor > 0)
 		return sockets->listeners[0];
 	close(sockets->listeners[0]);
-	errno = error;
+	errno = job->error;
 	return -1;
 }
 
@@ -172,13 +197,25 @@ static const char *refusal(int error)
  * -1 after a message where there is no way on. */
 static int start(struct supervisor_job *job, const struct filter_loader *loader)
 {
-	cleanup_fd int socket = fork_helpers(job);
+	/* Not on a stack that this process goes on using. */
+	struct middle *middle = xcalloc(1, sizeof(*middle));
+	pid_t pid = begin_helpers(middle, job);
 
-	if (socket < 0)
+	if (pid < 0)
 		return errno;
+	/* The helpers must not be under the filter, and are not: who makes them exists, and
+	 * a filter is its thread's and what that makes later. Installing it takes the kernel
+	 * as long as their start, so both are done at once. */
 	cleanup_fd int listener = filter_install(job->wants, loader);
+	int refused = errno;
+	cleanup_fd int socket = await_helpers(middle, pid);
 	if (listener < 0)
-		return errno;
+		return refused;
+	if (socket < 0) {
+		/* The filter stays, and nobody would answer. */
+		warn("cannot start the supervisor: %s", strerror(errno));
+		return -1;
+	}
 	/* From here on nothing works without them. What is sent need not have been received
 	 * for us to go on: a message holds on to the listener as well. */
 	if (passing_send(socket, listener, 0) || passing_send(socket, listener, 0)) {

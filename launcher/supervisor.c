@@ -19,6 +19,7 @@
 #include "launcher/detach.h"
 #include "launcher/filter.h"
 #include "launcher/passing.h"
+#include "launcher/settle.h"
 
 /* include/uapi/linux/seccomp.h, from Linux 6.6 on: the two sides of a request take turns
  * on one CPU, which saves a wake-up of another. */
@@ -107,10 +108,13 @@ static void serve_request(struct supervisor *supervisor)
 	if (ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_RECV, request))
 		return;
 	struct task *task = tasks_find(&supervisor->tasks, (pid_t)request->pid);
+	if (task && task->process->clock_held)
+		settle(task->process, task->tid);
 	if (task)
 		answer_find(supervisor, task, request->id, &request->data, &answer);
 	send_answer(supervisor, request->id, &answer);
-	kept_idle(&supervisor->kept);
+	image_prepare(supervisor);
+	kept_idle(supervisor);
 }
 
 static const char unseen[] = "the program was killed and could not be held (no ptrace)";
@@ -157,7 +161,13 @@ static void serve(struct supervisor *supervisor)
 
 	for (;;) {
 		int timeout = image_release_clocks(supervisor);
-		if (poll(polled, ARRAY_SIZE(polled), timeout) <= 0)
+		int tidy = kept_tidy_in(&supervisor->kept);
+		if (timeout < 0 || (tidy >= 0 && tidy < timeout))
+			timeout = tidy;
+		int ready = poll(polled, ARRAY_SIZE(polled), timeout);
+		if (ready == 0)
+			kept_tidy(&supervisor->kept);
+		if (ready <= 0)
 			continue;
 		if (polled[1].revents)
 			serve_events(supervisor);
@@ -215,6 +225,7 @@ static void finish(struct supervisor *supervisor)
 		process = process->next;
 	if (process)
 		kept_died(supervisor, process, unseen);
+	kept_tidy(&supervisor->kept);
 }
 
 void supervisor_run(const struct supervisor_job *job, int listeners, int link)

@@ -88,6 +88,16 @@ bool answer_awaited(const struct supervisor *supervisor, uint64_t id);
  * and its clock are made what the run wants. */
 void image_check(struct supervisor *supervisor, struct process *process);
 
+/* What can be worked out before the first program begins. */
+void image_prepare(struct supervisor *supervisor);
+
+/* What a held clock shows, 1 s: below every real time of CLOCK_MONOTONIC, which begins at
+ * boot, so that it never steps back. */
+enum { IMAGE_FROZEN = 1000000000 };
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t image_monotonic_now(void);
+
 /* Lets go the clocks whose time has come. Returns the ms until the next one, or -1. */
 int image_release_clocks(struct supervisor *supervisor);
 

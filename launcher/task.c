@@ -87,6 +87,7 @@ static struct task *process_new(struct tasks *tasks, pid_t pid, const struct bir
 	if (parent) {
 		/* It begins as a copy, and may stay one. */
 		process->started = parent->started;
+		process->clock_began = parent->clock_began;
 		memcpy(process->start_bytes, parent->start_bytes,
 			sizeof(process->start_bytes));
 	}

@@ -63,7 +63,10 @@ struct process {
 	uint8_t start_bytes[PROCESS_START_BYTES];
 	bool borrows_memory; /* its parent's, made by vfork, until it executes */
 	struct codekeep code;
-	uint64_t clock_held; /* CLOCK_MONOTONIC, ns, when its clock is let go; 0: runs */
+	uint64_t
+		clock_held; /* ns that it may compute with its clock held; 0: that runs */
+	uint64_t
+		clock_began; /* CLOCK_MONOTONIC, ns, when this image's hold began, or 0 */
 	uint64_t clock_switch; /* address of the byte that holds it */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,8 @@ static void in_gdb(struct strv *argv, const struct verify_launch *launch, const 
 	struct strv wrapper = {0};
 
 	add_stablerun(&wrapper, launch, run);
+	/* gdb calls the program by its path, whose length is another. */
+	strv_insert(&wrapper, wrapper.count - 1, xasprintf("--argv0=%s", launch->file));
 	cleanup_free char *line = quoted(&wrapper);
 	static const char *const words[] = {"gdb", "-q", "-nx", "-batch", "-iex",
 		"set debuginfod enabled off", "-iex", "set auto-load off", "-ex",
@@ -170,19 +173,59 @@ static void change_environment(unsigned number)
 	setenv("PERF_EXEC_PATH", "/usr/lib/perf-core", 1);
 }
 
-_Noreturn static void become(const struct strv *argv, enum verify_context context,
-	unsigned number, const char *log)
+_Noreturn static void become(
+	const struct strv *argv, enum verify_context context, unsigned number, int output)
 {
 	int null = open("/dev/null", O_RDONLY);
-	int file = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
 	dup2(null, STDIN_FILENO);
-	dup2(file, STDOUT_FILENO);
-	dup2(file, STDERR_FILENO);
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
 	if (context == VERIFY_ENV)
 		change_environment(number);
 	execvp(argv->items[0], argv->items);
 	_exit(NOT_EXECUTED);
+}
+
+/* Copies what there is to copy now. */
+static void drain(int from, int log)
+{
+	char text[4096];
+	ssize_t size;
+
+	while ((size = read(from, text, sizeof(text))) > 0)
+		if (write(log, text, (size_t)size) < 0)
+			return;
+}
+
+/* A pipe and no file: what gdb has said before the program would be a position in that, from
+ * which some runtimes make objects. Who outlives the program does not hold us up. */
+static pid_t start(const struct strv *argv, enum verify_context context, unsigned number,
+	const char *log, int *status)
+{
+	int ends[2];
+	cleanup_fd int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (file < 0 || pipe2(ends, O_CLOEXEC))
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0)
+		become(argv, context, number, ends[1]);
+	close(ends[1]);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	struct pollfd polled = {.fd = ends[0], .events = POLLIN};
+	for (pid_t ended = 0; pid > 0 && ended != pid;) {
+		/* At the pipe's end it is not polled any more. */
+		if (poll(&polled, 1, 20) > 0 && !(polled.revents & POLLIN))
+			polled.fd = -1;
+		drain(ends[0], file);
+		ended = waitpid(pid, status, WNOHANG);
+		if (ended < 0 && errno != EINTR)
+			break;
+	}
+	drain(ends[0], file);
+	close(ends[0]);
+	return pid;
 }
 
 static char *last_line(const char *log)
@@ -213,11 +256,7 @@ int verify_launch(const struct verify_launch *launch, enum verify_context contex
 	struct stat found;
 
 	command[context](&argv, launch, run);
-	pid_t pid = fork();
-	if (pid == 0)
-		become(&argv, context, number, log);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	pid_t pid = start(&argv, context, number, log, &status);
 	run_wait(run);
 	int result = pid > 0 && stat(run, &found) == 0 ? 0 : -1;
 	if (result < 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_EXECUTED &&

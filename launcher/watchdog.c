@@ -63,9 +63,12 @@ static void finish_run(struct watch *watch)
 {
 	if (!watch->program)
 		return;
-	pid_t child = watch->state->kept.finished ? -1 : fork();
+	const struct kept *kept = &watch->state->kept;
+	/* A fork costs as much as a program's start. */
+	pid_t child = kept->directory < 0 || kept->finished ? -1 : fork();
 	if (child == 0) {
 		kept_died(watch->state, watch->program, "the supervisor was killed");
+		kept_tidy(&watch->state->kept);
 		_exit(0);
 	}
 	if (child > 0)

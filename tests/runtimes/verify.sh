@@ -14,13 +14,11 @@ fi
 export BUILD TMPDIR=$TMP
 "$SRC/tests/runtimes/rows" bin >rows
 
-# least NAME: the least percentage of addresses, and of bytes ("-": not promised). The order
-# of Java's compiler queue follows thread wake-ups as well (94 to 99% were measured), and code
-# of Java and Mono holds addresses of objects that threads move. PyPy's differs under gdb.
+# least NAME: the least percentage of addresses, and of bytes ("-": not promised).
 least() {
 	case $1 in
-	java) echo 80 - ;;
-	pypy | mono | php | ruby | qemu-user) echo 100 - ;;
+	java) echo 99 - ;;
+	php | ruby | qemu-user) echo 100 - ;;
 	*) echo 100 100 ;;
 	esac
 }
@@ -42,14 +40,11 @@ while IFS=$'\t' read -r name command; do
 		echo "SKIP: $name: it is not installed (etc/packages-runtimes)"
 		continue
 	fi
-	# Its start takes longer than the rule's second on a busy machine, and in gdb.
-	options=
-	[ "$name" != java ] || options=--clock=startup:20000
 	read -r addresses bytes < <(least "$name")
 	# A program that sees another environment holds other things: what a runtime makes of
 	# the same input is what is measured.
 	# shellcheck disable=SC2086
-	"$BUILD/stablerun" verify $options --env=clean -n "$RUNS" --contexts=$contexts -- $command \
+	"$BUILD/stablerun" verify --env=clean -n "$RUNS" --contexts=$contexts -- $command \
 		>said 2>&1 </dev/null || [ $? -eq 1 ] || { echo "FAIL: $name" && cat said && continue; }
 	got=$(share "at the same address") same=$(share "are the same at exit")
 	echo "$name: $got% of addresses, $same% of bytes" >>"$figures"
