@@ -18,7 +18,7 @@ enum {
 	OPTION_ENV,
 	OPTION_CPU,
 	OPTION_PLACE,
-	OPTION_ARGV0,
+	OPTION_NAME,
 	OPTION_HOLD,
 	OPTION_PLAN,
 	OPTION_VERSION,
@@ -36,7 +36,7 @@ static const struct option long_options[] = {
 	{"env", required_argument, NULL, OPTION_ENV},
 	{"cpu", required_argument, NULL, OPTION_CPU},
 	{"place", required_argument, NULL, OPTION_PLACE},
-	{"argv0", required_argument, NULL, OPTION_ARGV0},
+	{"name", required_argument, NULL, OPTION_NAME},
 	{"hold", no_argument, NULL, OPTION_HOLD},
 	{"plan", optional_argument, NULL, OPTION_PLAN},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -63,7 +63,7 @@ static const char usage[] =
 	"      --cpu=N        run on CPU number N only\n"
 	"      --place=HOW    how addresses are fixed: auto (default), personality,\n"
 	"                     move, load, off\n"
-	"      --argv0=NAME   what COMMAND sees as its own name\n"
+	"      --name=NAME     what COMMAND sees as its own name\n"
 	"      --hold         leave the program stopped before its first instruction,\n"
 	"                     for 'gdb -p' or SIGCONT\n"
 	"      --plan[=json]  print every pin and where it came from; run nothing\n"
@@ -188,7 +188,7 @@ static void parse_option(struct options *options, int option)
 			"auto, personality, move or off");
 		options->place_given = true;
 		break;
-	case OPTION_ARGV0: options->argv0 = optarg; break;
+	case OPTION_NAME: options->argv0 = optarg; break;
 	case OPTION_HOLD: options->hold = true; break;
 	case OPTION_PLAN:
 		if (optarg && strcmp(optarg, "json") && strcmp(optarg, "text"))

@@ -138,7 +138,7 @@ static void in_gdb(struct strv *argv, const struct verify_launch *launch, const 
 
 	add_stablerun(&wrapper, launch, run);
 	/* gdb calls the program by its path, whose length is another. */
-	strv_insert(&wrapper, wrapper.count - 1, xasprintf("--argv0=%s", launch->file));
+	strv_insert(&wrapper, wrapper.count - 1, xasprintf("--name=%s", launch->file));
 	cleanup_free char *line = quoted(&wrapper);
 	static const char *const words[] = {"gdb", "-q", "-nx", "-batch", "-iex",
 		"set debuginfod enabled off", "-iex", "set auto-load off", "-ex",
