@@ -20,7 +20,7 @@ static const uint8_t prologue_resume[] = {
 	0x55, 0x48, 0x89, 0xe5, 0xff, 0xe7, /* jmp *%rdi */
 };
 
-static int count_caches(const struct ir *ir)
+int baseline_count_caches(const struct ir *ir)
 {
 	int count = 0;
 
@@ -53,13 +53,16 @@ static int begin(struct lower *lower, struct ir *ir)
 	lower->bound = calloc((size_t)ir->local_words + 1, sizeof(*lower->bound));
 	lower->compiled->entries = calloc((size_t)Py_SIZE(ir->code), sizeof(uint32_t));
 	lower->compiled->caches =
-		calloc((size_t)count_caches(ir) + 1, sizeof(struct cache));
+		calloc((size_t)baseline_count_caches(ir) + 1, sizeof(struct cache));
 	for (int i = 0; i < ir->op_count; i++)
 		loops += (ir->ops[i].flags & IR_LOOP) != 0;
 	lower->compiled->loops = calloc(loops + 1, sizeof(struct opt_loop));
 	lower->loop_labels = calloc(loops + 1, sizeof(int));
 	if (!lower->compiled->loops || !lower->loop_labels)
 		return -1;
+	if (loops && jit.tier2 > 0)
+		lower->compiled->ops =
+			calloc((size_t)Py_SIZE(ir->code), sizeof(struct compiled_op));
 	return lower->compiled->caches && lower->stack && lower->labels && lower->bound &&
 			       lower->compiled->entries
 		       ? 0
@@ -143,6 +146,17 @@ static void check_depth(struct lower *lower, const struct ir_op *op)
 			.a = (uintptr_t)lower->compiled, .b = lower_exit(lower)});
 }
 
+/* Optimised code that has to give up at an instruction goes on here. */
+static void way_in(struct lower *lower, const struct ir_op *op)
+{
+	int record = lower_record(lower);
+
+	if (record < 0)
+		return;
+	emit_bind(lower->emit, lower_label(lower, lower->number));
+	lower->compiled->ops[op->index].exit = (uint32_t)record;
+}
+
 static void lower_op_at(struct lower *lower)
 {
 	const struct ir_op *op = lower_op(lower);
@@ -156,6 +170,8 @@ static void lower_op_at(struct lower *lower)
 		return;
 	if (jit.check_stack && !lower->names_const)
 		check_depth(lower, op);
+	if (lower->compiled->ops && !(op->flags & IR_LEADER) && !lower->names_const)
+		way_in(lower, op);
 	if (jit.stress_deopt && !lower->names_const)
 		lower_stencil(lower, STENCIL_STRESS,
 			(struct emit_holes){.deopt = lower_deopt(lower, lower->number)});
@@ -218,11 +234,15 @@ static void fill_entries(struct lower *lower)
 		uint32_t index = op->index;
 		uint32_t address;
 
-		if (!(op->flags & (IR_ENTRY | IR_LEADER)) || !(op->flags & IR_REACHED) ||
-			!lower->labels[i])
+		if (!(op->flags & IR_REACHED) || !lower->labels[i])
 			continue;
 		address =
 			(uint32_t)(uintptr_t)emit_address(lower->emit, lower->labels[i]);
+		if (!(op->flags & (IR_ENTRY | IR_LEADER))) {
+			if (lower->compiled->ops)
+				lower->compiled->ops[index].address = address;
+			continue;
+		}
 		lower->compiled->entries[index] = address;
 		while (index > 0 && ir->op_at[index - 1] == i)
 			lower->compiled->entries[--index] = address;

@@ -10,4 +10,7 @@
  * Returns 0, or -1: nothing was emitted. */
 int baseline_compile(struct ir *ir, struct emit *emit, struct compiled *compiled);
 
+/* Inline caches that a code object may need, at most. */
+int baseline_count_caches(const struct ir *ir);
+
 #endif

@@ -144,6 +144,7 @@ void compile_free(struct compiled *compiled)
 		cache_release(&compiled->caches[i]);
 	free(compiled->caches);
 	free(compiled->entries);
+	free(compiled->ops);
 	free(compiled->exits);
 	free(compiled->exit_entries);
 	free(compiled);

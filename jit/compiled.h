@@ -48,6 +48,12 @@ struct exit {
 	int line; /* of the source; 0: not known yet */
 };
 
+/* Native code at an instruction that starts no block: where it is, and the exit that tells
+ * which stack entries are not in their slots there. Address 0: no way in. */
+struct compiled_op {
+	uint32_t address, exit;
+};
+
 struct compiled {
 	PyCodeObject *code; /* borrowed: the record goes when it goes */
 	void *start;	    /* native entry for a fresh frame */
@@ -55,6 +61,7 @@ struct compiled {
 	void *leave;	    /* native place that leaves with jit.leaving */
 	uint32_t *entries;  /* native address for each code unit, or 0 (code is below 2
 			       GiB) */
+	struct compiled_op *ops; /* for each code unit, or NULL */
 	size_t size;	    /* of the native code */
 	struct exit *exits;
 	uint32_t exit_count, exit_room;

@@ -424,6 +424,21 @@ void emit_jump(struct emit *e, int label)
 		     });
 }
 
+void emit_branch(struct emit *e, int condition, int label)
+{
+	const uint8_t branch[6] = {0x0f, (uint8_t)(0x80 | condition)};
+
+	if (e->failure != EMIT_OK || !append(e, e->part, branch, sizeof(branch)))
+		return;
+	add_fixup(e, (struct emit_fixup){
+			     .offset = (uint32_t)e->parts[e->part].size - 4,
+			     .part = (uint8_t)e->part,
+			     .store = STENCIL_REL32,
+			     .addend = -4,
+			     .label = label,
+		     });
+}
+
 void emit_align(struct emit *e, size_t alignment)
 {
 	assert(alignment <= PART_ALIGN && (alignment & (alignment - 1)) == 0);

@@ -121,6 +121,8 @@ void emit_stencil(struct emit *e, enum stencils id, const struct emit_holes *hol
 void emit_bytes(struct emit *e, const void *bytes, size_t size);
 /* `jmp label`. */
 void emit_jump(struct emit *e, int label);
+/* `jcc label`: 0F 8x with the condition x. */
+void emit_branch(struct emit *e, int condition, int label);
 /* Nops up to a multiple of `alignment` (a power of two, at most 16): heads of loops. */
 void emit_align(struct emit *e, size_t alignment);
 /* What follows goes to the cold part (exits, slow paths) or back to the hot one. */

@@ -191,6 +191,13 @@ static int add_exit(struct lower *lower, uint32_t index, uint32_t lookup)
 	return (int)compiled->exit_count++;
 }
 
+int lower_record(struct lower *lower)
+{
+	uint32_t index = lower_op(lower)->index;
+
+	return add_exit(lower, index, index);
+}
+
 static int exit_label(struct lower *lower, int number, int common)
 {
 	int label = emit_label(lower->emit);

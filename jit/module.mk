@@ -2,7 +2,7 @@
 
 # Sources of the stencils.
 STENCILS := $(addprefix jit/, stencils_stack.c stencils_flow.c stencils_object.c stencils_number.c stencils_cache.c \
-	stencils_call.c stencils_builtin.c stencils_iterate.c stencils_operand.c stencils_container.c stencils_opt.c)
+	stencils_call.c stencils_builtin.c stencils_iterate.c stencils_operand.c stencils_container.c stencils_opt.c stencils_opt_frame.c stencils_opt_object.c)
 
 include jit/stencils.mk
 
@@ -18,7 +18,7 @@ ENGINE_OBJECTS := $(addprefix $(O)/obj/jit/, main.o options.o jit.o hook.o vecto
 	timers.o errors.o runtime.o runtime_find.o runtime_object.o runtime_call.o runtime_bind.o \
 	runtime_build.o runtime_names.o runtime_raise.o runtime_async.o runtime_misc.o runtime_number.o \
 	runtime_generator.o runtime_operator.o cache.o cache_builtin.o cache_iterate.o cache_operand.o cache_call.o cache_shape.o cache_seed.o opt_runtime.o \
-	opt_compile.o opt_loop.o opt_state.o opt_op.o opt_number.o opt_call.o opt_object.o)
+	opt_compile.o opt_loop.o opt_state.o opt_op.o opt_number.o opt_call.o opt_object.o opt_generic.o opt_element.o opt_asm.o opt_asm_number.o opt_keep.o opt_iterate.o)
 
 $(ENGINE_OBJECTS): private BASE_CFLAGS += -fno-pie
 $(ENGINE_OBJECTS): private CPPFLAGS += -I$(O)/obj $(PYTHON_CFLAGS) -DJIT_VERSION='"$(VERSION)"'

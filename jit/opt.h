@@ -18,6 +18,8 @@
 struct ir;
 struct opt_fragment;
 
+enum { OPT_AVOID = 8 };
+
 /* One for each head of a loop; the baseline's code holds its address. */
 struct opt_loop {
 	void *native;  /* where to go at the head, or NULL; first, for the stencil */
@@ -28,6 +30,8 @@ struct opt_loop {
 	struct opt_fragment *fragment; /* owned */
 	uint32_t misses;	       /* entries refused in a row */
 	uint8_t tries;		       /* compilations so far */
+	uint8_t avoid_count;
+	uint32_t avoid[OPT_AVOID]; /* code units whose assumption failed too often */
 };
 
 /* Called by the baseline when a loop is hot. Returns where to go on. */
@@ -58,8 +62,28 @@ PyObject *opt_range_iterator(long start, long stop, long step);
 PyObject *opt_list_iterator(PyObject *list);
 PyObject *opt_new_int(long value);
 PyObject *opt_new_float(double value);
+/* The same; a frame that cannot be rebuilt ends the program. */
+PyObject *opt_box_int(long value);
+PyObject *opt_box_float(double value);
 /* An object whose count is 0 goes; a larger count becomes one less. */
 void opt_drop(PyObject *object);
+/* Character `index` of what should be a string: a new reference; NULL: it is none or has
+ * none such. Whether two strings are equal. */
+PyObject *opt_character(PyObject *string, long index);
+long opt_same_string(PyObject *a, PyObject *b);
+/* Takes the reference to the item. */
+void opt_append(PyListObject *list, PyObject *item);
+/* The next of enumerate() or zip() of two over lists, tuples and strings: 1 and new
+ * references; 0: no more; -1: it is something else, or about to end in its own way. Nothing
+ * has changed but with 1. */
+int opt_enumerate_next(PyObject *object, PyObject **item, long *index);
+int opt_zip_next(PyObject *object, PyObject **first, PyObject **second);
+/* A tuple of two; takes both references. */
+PyObject *opt_pair(PyObject *first, PyObject *second);
+/* What the three do once registers are put away (opt_keep.c). */
+void opt_work_drop(PyObject *object);
+PyObject *opt_work_new_int(long value);
+PyObject *opt_work_new_float(double value);
 double opt_power(double a, double b);
 
 #endif

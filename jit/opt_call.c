@@ -2,16 +2,11 @@
  *
  * An inlined function has no frame. It only computes, so whatever it cannot do is left at
  * the call itself: the interpreter then makes the call as if nothing had happened. */
-#include "jit/opt_state.h"
+#include "jit/opt_asm.h"
 
 #include <string.h>
 
 enum { INLINE_OPS = 60 };
-
-static uint64_t at(int slot)
-{
-	return (uint64_t)(int64_t)opt_slot_at(slot);
-}
 
 static PyObject *builtin(const char *name)
 {
@@ -27,11 +22,14 @@ static void drop(struct opt *opt, int count)
 static bool call_abs(struct opt *opt, struct opt_item a)
 {
 	bool is_float = a.kind == OPT_FLOAT;
-	struct emit_holes holes = {.a = at(a.slot), .deopt = opt_exit_here(opt)};
+	int leave = opt_exit_here(opt), result;
 
 	drop(opt, 3);
-	holes.b = at(opt_result_slot(opt, is_float ? OPT_FLOAT : OPT_INT));
-	opt_stencil(opt, is_float ? STENCIL_OPT_ABS_FLOAT : STENCIL_OPT_ABS_INT, holes);
+	result = opt_result_slot(opt, is_float ? OPT_FLOAT : OPT_INT);
+	if (is_float)
+		opt_asm_sign(opt, a.slot, result, true);
+	else
+		opt_asm_unary(opt, a.slot, result, OPT_ABSOLUTE, leave);
 	return true;
 }
 
@@ -52,7 +50,7 @@ static bool call_length(struct opt *opt, struct opt_item a)
 	holes.a = offsetof(_PyInterpreterFrame, localsplus) +
 		  (uint64_t)a.slot * sizeof(PyObject *);
 	drop(opt, 3);
-	holes.b = at(opt_result_slot(opt, OPT_INT));
+	holes.b = opt_asm_out(opt, opt_result_slot(opt, OPT_INT), false);
 	opt_stencil(opt, STENCIL_OPT_LENGTH, holes);
 	return true;
 }
@@ -63,7 +61,7 @@ static bool call_range(struct opt *opt, int count)
 	const struct ir_op *next = &opt->ir->ops[opt->number + 1];
 	const struct opt_item *arguments = &opt->state.stack[opt->state.depth - count];
 	int depth = opt->state.depth - count - 2;
-	struct emit_holes holes = {.deopt = opt_exit_here(opt)};
+	struct emit_holes holes = {.deopt = opt_exit_saved(opt)};
 	int slots[3];
 
 	if (opt->inlined || next->opcode != GET_ITER || next->flags & IR_LEADER ||
@@ -74,9 +72,11 @@ static bool call_range(struct opt *opt, int count)
 			return opt_refuse(opt, "range() of other than ints");
 		slots[i] = arguments[i].slot;
 	}
-	holes.a = at(count == 1 ? opt_int_constant(opt, 0) : slots[0]);
-	holes.b = at(count == 1 ? slots[0] : slots[1]);
-	holes.c = at(count == 3 ? slots[2] : opt_int_constant(opt, 1));
+	holes.a =
+		opt_asm_in(opt, count == 1 ? opt_int_constant(opt, 0) : slots[0], false);
+	holes.b = opt_asm_in(opt, count == 1 ? slots[0] : slots[1], false);
+	holes.c =
+		opt_asm_in(opt, count == 3 ? slots[2] : opt_int_constant(opt, 1), false);
 	holes.d = opt_frame_at(opt, depth);
 	opt_stencil(opt, STENCIL_OPT_RANGE, holes);
 	drop(opt, count + 2);
@@ -86,12 +86,11 @@ static bool call_range(struct opt *opt, int count)
 
 static bool call_sqrt(struct opt *opt, struct opt_item a)
 {
-	struct emit_holes holes = {.deopt = opt_exit_here(opt)};
+	int leave = opt_exit_here(opt);
+	int slot = opt_as_float(opt, a, false);
 
-	holes.a = at(opt_as_float(opt, a, false));
 	drop(opt, 3);
-	holes.b = at(opt_result_slot(opt, OPT_FLOAT));
-	opt_stencil(opt, STENCIL_OPT_SQRT, holes);
+	opt_asm_root(opt, slot, opt_result_slot(opt, OPT_FLOAT), leave);
 	return true;
 }
 
@@ -112,6 +111,8 @@ static bool call_builtin(struct opt *opt, PyObject *callee, int count)
 
 	if (callee == (PyObject *)&PyRange_Type)
 		return call_range(opt, count);
+	if (callee == (PyObject *)&PyEnum_Type || callee == (PyObject *)&PyZip_Type)
+		return opt_call_pair(opt, callee, count);
 	if (count == 1 && opt_is_number(&a)) {
 		if (callee == builtin("abs"))
 			return call_abs(opt, a);
@@ -157,11 +158,52 @@ static bool inline_ops(struct opt *opt)
 	return opt_refuse(opt, "inlined function does not return");
 }
 
+/* Arguments as an inlined function has them: numbers, or objects borrowed from where they
+ * are. */
+static bool take_arguments(struct opt *opt, int base, int count, struct opt_item *locals)
+{
+	PyObject *example;
+
+	for (int i = 0; i < count; i++) {
+		struct opt_item *item = &opt->state.stack[base + i];
+		int kind = item->kind == OPT_FRAME && item->object
+				   ? opt_kind_of(item->object, &example)
+				   : OPT_FRAME;
+
+		if (kind != OPT_FRAME && opt->hybrid && !opt->inlined) {
+			if (!opt_unbox(opt, base + i, kind))
+				return false;
+		} else if (item->kind == OPT_FRAME && !item->local) {
+			if (opt->inlined)
+				return opt_refuse(opt, "object handed on");
+			opt_check_shared(opt, base + i);
+		}
+		locals[i] = *item;
+		if (item->kind == OPT_FRAME && !item->local) {
+			locals[i].local = true;
+			locals[i].slot = (int16_t)opt_stack_slot(opt, base + i);
+		}
+	}
+	return true;
+}
+
+/* Objects among the arguments go. */
+static void drop_arguments(struct opt *opt, int base, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const struct opt_item *item = &opt->state.stack[base + i];
+
+		if (item->kind == OPT_FRAME && !item->local)
+			opt_stencil(opt, STENCIL_OPT_RELEASE,
+				(struct emit_holes){.a = opt_frame_at(opt, base + i)});
+	}
+}
+
 static bool call_inline(struct opt *opt, PyFunctionObject *function, int count)
 {
 	PyCodeObject *code = (PyCodeObject *)function->func_code;
 	struct opt_item locals[OPT_LOCALS] = {{0}};
-	struct opt_state before = opt->state;
+	struct opt_state before;
 	const struct ir *outer = opt->ir;
 	struct opt_item *outer_locals = opt->inline_locals;
 	const struct opt_state *outer_state = opt->call_state;
@@ -177,8 +219,11 @@ static bool call_inline(struct opt *opt, PyFunctionObject *function, int count)
 		ir_release(&ir);
 		return opt_refuse(opt, "call of a large function");
 	}
-	for (int i = 0; i < count; i++)
-		locals[i] = opt->state.stack[base + i];
+	if (!take_arguments(opt, base, count, locals)) {
+		ir_release(&ir);
+		return false;
+	}
+	before = opt->state;
 	for (int i = count; i < code->co_nlocals; i++)
 		locals[i].kind = OPT_NULL;
 	if (!outer_state) {
@@ -201,6 +246,7 @@ static bool call_inline(struct opt *opt, PyFunctionObject *function, int count)
 	result = opt_pop(opt);
 	if (!opt_is_number(&result))
 		return opt_refuse(opt, "inlined function returns no number");
+	drop_arguments(opt, base, count);
 	opt->state.depth = base - 2;
 	return opt_push(opt, result);
 }
@@ -210,15 +256,22 @@ bool opt_call(struct opt *opt)
 	int count = (int)opt->ir->ops[opt->number].oparg;
 	const struct opt_item *callee = &opt->state.stack[opt->state.depth - count - 1];
 
+	uint32_t version;
+
+	if (count == 1 && callee[0].object && opt_call_method(opt))
+		return true;
+	if (opt->refusal && !strcmp(opt->refusal, "call of a method"))
+		opt->refusal = NULL;
 	/* Under the arguments: NULL and the callable. */
 	if (callee[-1].kind != OPT_NULL || callee->kind != OPT_CONST)
 		return opt_refuse(opt, "call of what is not known");
 	if (!PyFunction_Check(callee->object))
 		return call_builtin(opt, callee->object, count);
-	if (!opt_need(opt,
-		    (struct opt_need){.what = OPT_NEED_CODE,
-			    .object = callee->object,
-			    .code = ((PyFunctionObject *)callee->object)->func_code}))
-		return false;
+	version =
+		_PyFunction_GetVersionForCurrentState((PyFunctionObject *)callee->object);
+	if (!version || !opt_need(opt, (struct opt_need){.what = OPT_NEED_FUNCTION,
+					       .object = callee->object,
+					       .number = version}))
+		return opt_refuse(opt, "function without a version");
 	return call_inline(opt, (PyFunctionObject *)callee->object, count);
 }

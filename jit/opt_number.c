@@ -1,29 +1,7 @@
-/* Arithmetic, comparisons and elements of lists. */
-#include "jit/opt_state.h"
+/* Arithmetic and comparisons of numbers. */
+#include "jit/opt_asm.h"
 
 #include <string.h>
-
-static const struct {
-	enum stencils ints, floats;
-	bool has_float;
-} binaries[] = {
-	[NB_ADD] = {STENCIL_OPT_ADD_INT, STENCIL_OPT_ADD_FLOAT, true},
-	[NB_SUBTRACT] = {STENCIL_OPT_SUBTRACT_INT, STENCIL_OPT_SUBTRACT_FLOAT, true},
-	[NB_MULTIPLY] = {STENCIL_OPT_MULTIPLY_INT, STENCIL_OPT_MULTIPLY_FLOAT, true},
-	[NB_TRUE_DIVIDE] = {STENCIL_OPT_DIVIDE_INT, STENCIL_OPT_DIVIDE_FLOAT, true},
-	[NB_FLOOR_DIVIDE] = {STENCIL_OPT_FLOOR_DIVIDE_INT, 0, false},
-	[NB_REMAINDER] = {STENCIL_OPT_REMAINDER_INT, 0, false},
-	[NB_AND] = {STENCIL_OPT_AND_INT, 0, false},
-	[NB_OR] = {STENCIL_OPT_OR_INT, 0, false},
-	[NB_XOR] = {STENCIL_OPT_XOR_INT, 0, false},
-	[NB_LSHIFT] = {STENCIL_OPT_LSHIFT_INT, 0, false},
-	[NB_RSHIFT] = {STENCIL_OPT_RSHIFT_INT, 0, false},
-};
-
-static uint64_t at(int slot)
-{
-	return (uint64_t)(int64_t)opt_slot_at(slot);
-}
 
 /* The slot of an operand as a float, converted where it is an int or a bool. */
 int opt_as_float(struct opt *opt, struct opt_item item, bool exact)
@@ -33,47 +11,156 @@ int opt_as_float(struct opt *opt, struct opt_item item, bool exact)
 	if (item.kind == OPT_FLOAT)
 		return item.slot;
 	slot = opt_new_slot(opt);
-	opt_stencil(opt, exact ? STENCIL_OPT_TO_FLOAT_EXACT : STENCIL_OPT_TO_FLOAT,
-		(struct emit_holes){.a = at(item.slot),
-			.b = at(slot),
-			.deopt = exact ? opt_exit_here(opt) : 0});
+	opt_asm_load(opt, RAX, item.slot);
+	if (exact)
+		opt_asm_check_exact(opt, RAX, opt_exit_here(opt));
+	opt_asm_convert(opt, 0, RAX);
+	opt_asm_store_float(opt, slot, 0);
 	return slot;
+}
+
+/* The kind of number that an object may be, by an example or by the other operand. */
+static int number_kind(const struct opt_item *item, const struct opt_item *other)
+{
+	PyObject *example;
+
+	if (opt_is_number(item))
+		return item->kind;
+	if (item->kind != OPT_FRAME)
+		return OPT_FRAME;
+	if (item->object)
+		return opt_kind_of(item->object, &example);
+	return opt_is_number(other) ? other->kind : OPT_FRAME;
+}
+
+bool opt_unbox_two(struct opt *opt)
+{
+	int depth = opt->state.depth;
+	struct opt_item *a = &opt->state.stack[depth - 2];
+	struct opt_item *b = &opt->state.stack[depth - 1];
+	int kinds[] = {number_kind(a, b), number_kind(b, a)};
+
+	if (kinds[0] == OPT_FRAME || kinds[1] == OPT_FRAME)
+		return false;
+	if (opt_is_number(a) && opt_is_number(b))
+		return true;
+	if (!opt->hybrid)
+		return false;
+	return (opt_is_number(a) || opt_unbox(opt, depth - 2, kinds[0])) &&
+	       (opt_is_number(b) || opt_unbox(opt, depth - 1, kinds[1]));
+}
+
+static const struct {
+	enum opt_alu alu;
+	enum opt_sse sse;
+} plain[] = {
+	[NB_ADD] = {ALU_ADD, SSE_ADD},
+	[NB_SUBTRACT] = {ALU_SUB, SSE_SUB},
+	[NB_MULTIPLY] = {ALU_IMUL, SSE_MUL},
+	[NB_TRUE_DIVIDE] = {0, SSE_DIV},
+	[NB_AND] = {ALU_AND, 0},
+	[NB_OR] = {ALU_OR, 0},
+	[NB_XOR] = {ALU_XOR, 0},
+};
+
+enum { PLAIN = sizeof(plain) / sizeof(plain[0]) };
+
+static bool is_division(uint32_t what)
+{
+	return what == NB_FLOOR_DIVIDE || what == NB_REMAINDER;
+}
+
+static bool is_shift(uint32_t what)
+{
+	return what == NB_LSHIFT || what == NB_RSHIFT;
+}
+
+static void binary_int(struct opt *opt, uint32_t what, int a, int b, int c, int leave)
+{
+	if (is_division(what)) {
+		opt_asm_divide(opt, a, b, c, what == NB_REMAINDER, leave);
+		return;
+	}
+	if (is_shift(what)) {
+		opt_asm_shift(opt, a, b, c, what == NB_LSHIFT, leave);
+		return;
+	}
+	if (what == NB_TRUE_DIVIDE) {
+		opt_asm_divide_exact(opt, a, b, c, leave);
+		return;
+	}
+	opt_asm_load(opt, RAX, a);
+	opt_asm_alu(opt, plain[what].alu, RAX, b);
+	if (what == NB_ADD || what == NB_SUBTRACT || what == NB_MULTIPLY)
+		opt_asm_branch(opt, CC_O, leave);
+	opt_asm_store(opt, c, RAX);
+}
+
+static void binary_float(struct opt *opt, uint32_t what, int a, int b, int c, int leave)
+{
+	int home = opt_asm_home(opt, c, true);
+	/* The result's own register where the second operand is not in it. */
+	int xmm = home >= 0 && home != opt_asm_home(opt, b, true) ? home : 0;
+
+	if (what == NB_TRUE_DIVIDE) {
+		opt_asm_zero_float(opt, 1);
+		opt_asm_compare_float(opt, 1, b);
+		opt_asm_branch(opt, CC_E, leave);
+	}
+	opt_asm_load_float(opt, xmm, a);
+	opt_asm_sse(opt, plain[what].sse, xmm, b);
+	opt_asm_store_float(opt, c, xmm);
+}
+
+static bool power(struct opt *opt)
+{
+	struct opt_item b = opt->state.stack[opt->state.depth - 1];
+	struct opt_item a = opt->state.stack[opt->state.depth - 2];
+	struct emit_holes holes = {.deopt = opt_exit_saved(opt)};
+
+	if (a.kind != OPT_FLOAT)
+		return opt_refuse(opt, "power of an int");
+	holes.a = opt_asm_in(opt, a.slot, true);
+	holes.b = opt_asm_in(opt, opt_as_float(opt, b, false), true);
+	opt_pop(opt);
+	opt_pop(opt);
+	holes.c = opt_asm_out(opt, opt_result_slot(opt, OPT_FLOAT), true);
+	opt_stencil(opt, STENCIL_OPT_POWER_FLOAT, holes);
+	return true;
 }
 
 bool opt_binary(struct opt *opt, uint32_t oparg)
 {
 	uint32_t what = oparg >= NB_INPLACE_ADD ? oparg - NB_INPLACE_ADD : oparg;
+	bool numbers = opt_unbox_two(opt);
 	struct opt_item b = opt->state.stack[opt->state.depth - 1];
 	struct opt_item a = opt->state.stack[opt->state.depth - 2];
 	bool floats = a.kind == OPT_FLOAT || b.kind == OPT_FLOAT;
-	struct emit_holes holes = {0};
-	enum stencils id;
-	int kind;
+	int first, second, result, leave;
 
-	if (!opt_is_number(&a) || !opt_is_number(&b))
+	if (!numbers)
 		return opt_refuse(opt, "operands are no numbers");
-	if (what == NB_POWER) {
-		if (a.kind != OPT_FLOAT)
-			return opt_refuse(opt, "power of an int");
-		id = STENCIL_OPT_POWER_FLOAT;
-	} else {
-		if (what >= sizeof(binaries) / sizeof(binaries[0]) ||
-			!binaries[what].ints || (floats && !binaries[what].has_float))
-			return opt_refuse(opt, "operator");
-		/* Bools stay bools under these. */
-		if (a.kind == OPT_BOOL && b.kind == OPT_BOOL &&
-			(what == NB_AND || what == NB_OR || what == NB_XOR))
-			return opt_refuse(opt, "operator on bools");
-		id = floats ? binaries[what].floats : binaries[what].ints;
-	}
-	kind = floats || what == NB_TRUE_DIVIDE ? OPT_FLOAT : OPT_INT;
-	holes.deopt = opt_exit_here(opt);
-	holes.a = at(floats ? opt_as_float(opt, a, false) : a.slot);
-	holes.b = at(floats ? opt_as_float(opt, b, false) : b.slot);
+	if (what == NB_POWER)
+		return power(opt);
+	if (floats ? what >= PLAIN || !plain[what].sse
+		   : !is_division(what) && !is_shift(what) && what != NB_TRUE_DIVIDE &&
+				(what >= PLAIN || !plain[what].alu))
+		return opt_refuse(opt, "operator");
+	/* Bools stay bools under these. */
+	if (a.kind == OPT_BOOL && b.kind == OPT_BOOL &&
+		(what == NB_AND || what == NB_OR || what == NB_XOR))
+		return opt_refuse(opt, "operator on bools");
+	leave = opt_exit_here(opt);
+	first = floats ? opt_as_float(opt, a, false) : a.slot;
+	second = floats ? opt_as_float(opt, b, false) : b.slot;
 	opt_pop(opt);
 	opt_pop(opt);
-	holes.c = at(opt_result_slot(opt, kind));
-	opt_stencil(opt, id, holes);
+	result = opt_result_slot(
+		opt, floats || what == NB_TRUE_DIVIDE ? OPT_FLOAT : OPT_INT);
+	if (floats)
+		binary_float(opt, what, first, second, result, leave);
+	else
+		binary_int(opt, what, first, second, result, leave);
 	return true;
 }
 
@@ -81,68 +168,88 @@ bool opt_unary(struct opt *opt)
 {
 	const struct ir_op *op = &opt->ir->ops[opt->number];
 	struct opt_item a = opt->state.stack[opt->state.depth - 1];
-	struct emit_holes holes = {.a = at(a.slot), .deopt = opt_exit_here(opt)};
 	bool is_float = a.kind == OPT_FLOAT;
-	enum stencils id;
-	int kind = is_float ? OPT_FLOAT : OPT_INT;
+	int leave, result;
 
 	if (!opt_is_number(&a))
 		return opt_refuse(opt, "operand is no number");
-	switch (op->opcode) {
-	case UNARY_NEGATIVE:
-		id = is_float ? STENCIL_OPT_NEGATE_FLOAT : STENCIL_OPT_NEGATE_INT;
-		break;
-	case UNARY_INVERT:
-		if (is_float)
-			return opt_refuse(opt, "operator");
-		id = STENCIL_OPT_INVERT_INT;
-		break;
-	default:
-		id = is_float ? STENCIL_OPT_NOT_FLOAT : STENCIL_OPT_NOT_INT;
-		kind = OPT_BOOL;
-		break;
-	}
+	if (op->opcode == UNARY_INVERT && is_float)
+		return opt_refuse(opt, "operator");
+	leave = opt_exit_here(opt);
 	opt_pop(opt);
-	holes.b = at(opt_result_slot(opt, kind));
-	opt_stencil(opt, id, holes);
+	if (op->opcode == UNARY_NOT) {
+		result = opt_result_slot(opt, OPT_BOOL);
+		opt_asm_is_zero(opt, a.slot, is_float);
+		opt_asm_store(opt, result, RAX);
+		return true;
+	}
+	result = opt_result_slot(opt, is_float ? OPT_FLOAT : OPT_INT);
+	if (is_float)
+		opt_asm_sign(opt, a.slot, result, false);
+	else
+		opt_asm_unary(opt, a.slot, result,
+			op->opcode == UNARY_NEGATIVE ? OPT_NEGATE : OPT_INVERT, leave);
 	return true;
 }
 
-/* By Py_LT to Py_GE. */
 static const struct {
-	enum stencils jump_int, jump_float, jump_not_float, ints, floats;
+	enum opt_condition ints;
 	int inverse;
-} comparisons[] = {
-#define ROW_(name)                                                             \
-	STENCIL_OPT_JUMP_##name##_INT, STENCIL_OPT_JUMP_##name##_FLOAT,        \
-		STENCIL_OPT_JUMP_NOT_##name##_FLOAT, STENCIL_OPT_##name##_INT, \
-		STENCIL_OPT_##name##_FLOAT
-	[Py_LT] = {ROW_(LT), Py_GE},
-	[Py_LE] = {ROW_(LE), Py_GT},
-	[Py_EQ] = {ROW_(EQ), Py_NE},
-	[Py_NE] = {ROW_(NE), Py_EQ},
-	[Py_GT] = {ROW_(GT), Py_LE},
-	[Py_GE] = {ROW_(GE), Py_LT},
+} conditions[] = {
+	[Py_LT] = {CC_L, Py_GE},
+	[Py_LE] = {CC_LE, Py_GT},
+	[Py_EQ] = {CC_E, Py_NE},
+	[Py_NE] = {CC_NE, Py_EQ},
+	[Py_GT] = {CC_G, Py_LE},
+	[Py_GE] = {CC_GE, Py_LT},
 };
+
+/* Sets the flags so that `above` (or `above or equal`) is the outcome; unordered is not. */
+static enum opt_condition compare_floats(struct opt *opt, int compare, int a, int b)
+{
+	bool swap = compare == Py_LT || compare == Py_LE;
+
+	opt_asm_load_float(opt, 0, swap ? b : a);
+	opt_asm_compare_float(opt, 0, swap ? a : b);
+	return compare == Py_LE || compare == Py_GE ? CC_AE : CC_A;
+}
+
+/* The outcome of a comparison to rax. */
+static void outcome(struct opt *opt, int compare, bool floats, int a, int b)
+{
+	if (!floats) {
+		opt_asm_load(opt, RAX, a);
+		opt_asm_alu(opt, ALU_CMP, RAX, b);
+		opt_asm_set(opt, conditions[compare].ints);
+		return;
+	}
+	if (compare == Py_EQ || compare == Py_NE) {
+		opt_asm_load_float(opt, 0, a);
+		opt_asm_compare_float(opt, 0, b);
+		opt_asm_set_equal(opt, compare == Py_EQ);
+		return;
+	}
+	opt_asm_set(opt, compare_floats(opt, compare, a, b));
+}
 
 bool opt_compare(struct opt *opt)
 {
 	const struct ir_op *op = &opt->ir->ops[opt->number];
+	bool numbers = opt_unbox_two(opt);
 	struct opt_item b = opt->state.stack[opt->state.depth - 1];
 	struct opt_item a = opt->state.stack[opt->state.depth - 2];
 	bool floats = a.kind == OPT_FLOAT || b.kind == OPT_FLOAT;
-	struct emit_holes holes = {0};
+	int first, second, result;
 
-	if (!opt_is_number(&a) || !opt_is_number(&b))
+	if (!numbers)
 		return opt_refuse(opt, "operands are no numbers");
-	holes.a = at(floats ? opt_as_float(opt, a, true) : a.slot);
-	holes.b = at(floats ? opt_as_float(opt, b, true) : b.slot);
+	first = floats ? opt_as_float(opt, a, true) : a.slot;
+	second = floats ? opt_as_float(opt, b, true) : b.slot;
 	opt_pop(opt);
 	opt_pop(opt);
-	holes.c = at(opt_result_slot(opt, OPT_BOOL));
-	opt_stencil(opt,
-		floats ? comparisons[op->oparg].floats : comparisons[op->oparg].ints,
-		holes);
+	result = opt_result_slot(opt, OPT_BOOL);
+	outcome(opt, (int)op->oparg, floats, first, second);
+	opt_asm_store(opt, result, RAX);
 	return true;
 }
 
@@ -151,97 +258,37 @@ void opt_compare_jump(struct opt *opt, int compare, bool when, int target)
 	struct opt_item b = opt->state.stack[opt->state.depth - 1];
 	struct opt_item a = opt->state.stack[opt->state.depth - 2];
 	bool floats = a.kind == OPT_FLOAT || b.kind == OPT_FLOAT;
-	struct emit_holes holes = {.target = target};
-	enum stencils id;
+	int first = floats ? opt_as_float(opt, a, true) : a.slot;
+	int second = floats ? opt_as_float(opt, b, true) : b.slot;
 
-	holes.a = at(floats ? opt_as_float(opt, a, true) : a.slot);
-	holes.b = at(floats ? opt_as_float(opt, b, true) : b.slot);
-	if (floats)
-		id = when ? comparisons[compare].jump_float
-			  : comparisons[compare].jump_not_float;
-	else
-		id = comparisons[when ? compare : comparisons[compare].inverse].jump_int;
-	opt_stencil(opt, id, holes);
-}
-
-/* What an element of a list or tuple will be: as its first one is. */
-static int element_kind(PyObject *container, PyObject **example)
-{
-	*example = NULL;
-	if (Py_SIZE(container) == 0)
-		return OPT_FRAME;
-	return opt_kind_of(PySequence_Fast_GET_ITEM(container, 0), example);
-}
-
-static bool is_container(const struct opt_item *item)
-{
-	return item->kind == OPT_FRAME && item->object &&
-	       (PyList_CheckExact(item->object) || PyTuple_CheckExact(item->object));
-}
-
-bool opt_subscript(struct opt *opt)
-{
-	static const enum stencils ids[2][4] = {
-		{STENCIL_OPT_ELEMENT_LIST_FRAME, STENCIL_OPT_ELEMENT_LIST_INT,
-			STENCIL_OPT_ELEMENT_LIST_FLOAT, STENCIL_OPT_ELEMENT_LIST_BOOL},
-		{STENCIL_OPT_ELEMENT_TUPLE_FRAME, STENCIL_OPT_ELEMENT_TUPLE_INT,
-			STENCIL_OPT_ELEMENT_TUPLE_FLOAT, STENCIL_OPT_ELEMENT_TUPLE_BOOL},
-	};
-	int depth = opt->state.depth - 2;
-	struct opt_item index = opt->state.stack[depth + 1];
-	struct opt_item container = opt->state.stack[depth];
-	struct emit_holes holes = {.b = at(index.slot)};
-	PyObject *example;
-	int kind;
-
-	if (!is_container(&container) ||
-		(index.kind != OPT_INT && index.kind != OPT_BOOL))
-		return opt_refuse(opt, "subscript");
-	kind = element_kind(container.object, &example);
-	/* An element that is an object itself needs the container's place. */
-	if (kind == OPT_FRAME && !container.local)
-		return opt_refuse(opt, "nested subscript");
-	holes.a = opt_object_at(opt, &container, depth);
-	holes.deopt = opt_exit_here(opt);
-	opt_pop(opt);
-	opt_pop(opt);
-	if (kind == OPT_FRAME) {
-		holes.c = opt_frame_at(opt, depth);
-		opt_push(opt, (struct opt_item){.kind = OPT_FRAME, .object = example});
-	} else {
-		holes.c = at(opt_result_slot(opt, kind));
+	if (!floats) {
+		opt_asm_load(opt, RAX, first);
+		opt_asm_alu(opt, ALU_CMP, RAX, second);
+		opt_asm_branch(opt,
+			conditions[when ? compare : conditions[compare].inverse].ints,
+			target);
+		return;
 	}
-	opt_stencil(opt, ids[PyTuple_CheckExact(container.object)][kind], holes);
-	if (!container.local)
-		opt_stencil(opt, STENCIL_OPT_RELEASE,
-			(struct emit_holes){.a = opt_frame_at(opt, depth)});
-	return true;
+	if (compare == Py_EQ || compare == Py_NE) {
+		opt_asm_load_float(opt, 0, first);
+		opt_asm_compare_float(opt, 0, second);
+		opt_asm_branch_equal(opt, (compare == Py_EQ) == when, target);
+		return;
+	}
+	/* Each condition's opposite is its number with the last bit changed. */
+	opt_asm_branch(opt, compare_floats(opt, compare, first, second) ^ (when ? 0 : 1),
+		target);
 }
 
-bool opt_store_subscript(struct opt *opt)
+void opt_truth_jump(struct opt *opt, struct opt_item item, bool when, int target)
 {
-	int depth = opt->state.depth - 3;
-	struct opt_item value = opt->state.stack[depth];
-	struct opt_item container = opt->state.stack[depth + 1];
-	struct opt_item index = opt->state.stack[depth + 2];
-	struct emit_holes holes = {.b = at(index.slot), .c = at(value.slot)};
-
-	if (!is_container(&container) || !PyList_CheckExact(container.object) ||
-		(index.kind != OPT_INT && index.kind != OPT_BOOL) ||
-		!opt_is_number(&value))
-		return opt_refuse(opt, "store to a subscript");
-	holes.a = opt_object_at(opt, &container, depth + 1);
-	holes.deopt = opt_exit_here(opt);
-	opt_stencil(opt,
-		value.kind == OPT_INT	  ? STENCIL_OPT_PUT_INT
-		: value.kind == OPT_FLOAT ? STENCIL_OPT_PUT_FLOAT
-					  : STENCIL_OPT_PUT_BOOL,
-		holes);
-	if (!container.local)
-		opt_stencil(opt, STENCIL_OPT_RELEASE,
-			(struct emit_holes){.a = opt_frame_at(opt, depth + 1)});
-	opt_pop(opt);
-	opt_pop(opt);
-	opt_pop(opt);
-	return true;
+	if (item.kind == OPT_FLOAT) {
+		opt_asm_zero_float(opt, 0);
+		opt_asm_compare_float(opt, 0, item.slot);
+		opt_asm_branch_equal(opt, !when, target);
+		return;
+	}
+	opt_asm_load(opt, RAX, item.slot);
+	opt_asm_alu_register(opt, ALU_TEST, RAX, RAX);
+	opt_asm_branch(opt, when ? CC_NE : CC_E, target);
 }

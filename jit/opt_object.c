@@ -1,11 +1,6 @@
 /* Objects in loops: attributes of instances, iteration over lists, pairs. */
 #include "jit/cache_shape.h"
-#include "jit/opt_state.h"
-
-static uint64_t at(int slot)
-{
-	return (uint64_t)(int64_t)opt_slot_at(slot);
-}
+#include "jit/opt_asm.h"
 
 int opt_kind_of(PyObject *object, PyObject **example)
 {
@@ -63,9 +58,7 @@ static bool find_place(
 	}
 	if (!type->tp_version_tag)
 		return opt_refuse(opt, "type without a version");
-	return opt_need(opt, (struct opt_need){.what = OPT_NEED_TYPE,
-				     .number = type->tp_version_tag,
-				     .object = (PyObject *)type});
+	return true;
 }
 
 static PyObject *value_at(PyObject *object, const struct place *place)
@@ -105,21 +98,27 @@ bool opt_load_attribute(struct opt *opt)
 	if (!value)
 		return opt_refuse(opt, "attribute not set");
 	kind = opt_kind_of(value, &example);
-	if (kind == OPT_FRAME && !owner.local)
-		return opt_refuse(opt, "attribute of an attribute");
+	if (!owner.local)
+		opt_check_shared(opt, depth);
+	if (!opt_wants_number(opt))
+		kind = OPT_FRAME;
+	if (kind == OPT_FRAME && !example)
+		example = value;
 	holes.a = opt_object_at(opt, &owner, depth);
-	holes.b = (uintptr_t)Py_TYPE(owner.object);
+	holes.b = Py_TYPE(owner.object)->tp_version_tag;
 	holes.d = (uint64_t)place.offset;
 	holes.deopt = opt_exit_here(opt);
 	opt_pop(opt);
 	if (kind == OPT_FRAME) {
-		holes.c = opt_frame_at(opt, depth);
+		holes.c = opt_frame_at(opt, depth + !owner.local);
 		opt_push(opt, (struct opt_item){.kind = OPT_FRAME, .object = example});
 	} else {
-		holes.c = at(opt_result_slot(opt, kind));
+		holes.c = opt_asm_out(opt, opt_result_slot(opt, kind), kind == OPT_FLOAT);
 	}
 	opt_stencil(opt, ids[place.values][kind], holes);
-	if (!owner.local)
+	if (!owner.local && kind == OPT_FRAME)
+		opt_release_under(opt, depth);
+	else if (!owner.local)
 		opt_stencil(opt, STENCIL_OPT_RELEASE,
 			(struct emit_holes){.a = opt_frame_at(opt, depth)});
 	return true;
@@ -143,8 +142,8 @@ bool opt_store_attribute(struct opt *opt)
 	if (!find_place(opt, owner.object, name_of(opt), &place))
 		return false;
 	holes.a = opt_object_at(opt, &owner, depth + 1);
-	holes.b = (uintptr_t)Py_TYPE(owner.object);
-	holes.c = at(value.slot);
+	holes.b = Py_TYPE(owner.object)->tp_version_tag;
+	holes.c = opt_asm_in(opt, value.slot, value.kind == OPT_FLOAT);
 	holes.d = (uint64_t)place.offset;
 	holes.deopt = opt_exit_here(opt);
 	opt_stencil(opt, ids[place.values][value.kind == OPT_FLOAT], holes);
@@ -159,6 +158,8 @@ bool opt_unpack(struct opt *opt)
 	struct opt_item pair = opt->state.stack[depth];
 	PyObject *first, *second;
 
+	if (pair.kind == OPT_PAIR)
+		return opt_unpack_pair(opt);
 	if (opt->inlined || opt->ir->ops[opt->number].oparg != 2 ||
 		pair.kind != OPT_FRAME || pair.local || !pair.object ||
 		!PyTuple_CheckExact(pair.object) || Py_SIZE(pair.object) != 2)
@@ -176,18 +177,176 @@ bool opt_unpack(struct opt *opt)
 	       opt_push(opt, (struct opt_item){.kind = OPT_FRAME, .object = first});
 }
 
+/* The owner is let go once something of it is on the stack: not its last reference. */
+bool opt_release_under(struct opt *opt, int depth)
+{
+	opt_stencil(opt, STENCIL_OPT_RELEASE_UNDER,
+		(struct emit_holes){.a = opt_frame_at(opt, depth),
+			.b = opt_frame_at(opt, depth + 1)});
+	return true;
+}
+
+/* Before that. */
+void opt_check_shared(struct opt *opt, int depth)
+{
+	if (opt->hybrid)
+		opt_stencil(opt, STENCIL_OPT_CHECK_SHARED,
+			(struct emit_holes){.a = opt_frame_at(opt, depth),
+				.deopt = opt_exit_here(opt)});
+}
+
 bool opt_get_iter(struct opt *opt)
 {
 	int depth = opt->state.depth - 1;
-	struct opt_item list = opt->state.stack[depth];
+	struct opt_item item = opt->state.stack[depth];
+	bool is_tuple = item.object && PyTuple_CheckExact(item.object);
+	struct emit_holes holes = {0};
 
-	if (opt->inlined || list.kind != OPT_FRAME || !list.local || !list.object ||
-		!PyList_CheckExact(list.object))
+	if (opt->inlined || (item.kind != OPT_FRAME && item.kind != OPT_CONST) ||
+		!item.object || (!is_tuple && !PyList_CheckExact(item.object)))
 		return opt_refuse(opt, "iteration over other than a list");
-	opt_stencil(opt, STENCIL_OPT_ITERATE_LIST,
-		(struct emit_holes){.a = opt_object_at(opt, &list, depth),
-			.b = opt_frame_at(opt, depth),
+	if (item.kind == OPT_CONST)
+		opt_own(opt, depth);
+	item = opt->state.stack[depth];
+	holes.a = opt_object_at(opt, &item, depth);
+	holes.b = opt_frame_at(opt, depth + !item.local);
+	holes.deopt = opt_exit_saved(opt);
+	opt_stencil(opt, is_tuple ? STENCIL_OPT_ITERATE_TUPLE : STENCIL_OPT_ITERATE_LIST,
+		holes);
+	if (!item.local)
+		opt_release_under(opt, depth);
+	opt_pop(opt);
+	return opt_push(opt, (struct opt_item){.kind = is_tuple ? OPT_TUPLE : OPT_LIST,
+				     .object = item.object});
+}
+
+static bool is_sequence(PyObject *object)
+{
+	return object && (PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
+				 PyUnicode_CheckExact(object));
+}
+
+/* Objects/enumobject.c, Python/bltinmodule.c. */
+bool opt_pair_example(PyObject *object, struct opt_item *item)
+{
+	struct {
+		PyObject ob_base;
+		Py_ssize_t size;
+		PyObject *over;
+	} *own = (void *)object;
+	PyObject *inner[2] = {NULL, NULL};
+
+	if (Py_IS_TYPE(object, &PyEnum_Type)) {
+		inner[0] = inner[1] = own->over;
+	} else if (Py_IS_TYPE(object, &PyZip_Type) && own->size == 2) {
+		inner[0] = PyTuple_GET_ITEM(own->over, 0);
+		inner[1] = PyTuple_GET_ITEM(own->over, 1);
+	}
+	for (int i = 0; i < 2; i++) {
+		PyObject *sequence;
+
+		if (!inner[i] || (!Py_IS_TYPE(inner[i], &PyListIter_Type) &&
+					 !Py_IS_TYPE(inner[i], &PyTupleIter_Type) &&
+					 !Py_IS_TYPE(inner[i], &PyUnicodeIter_Type)))
+			return false;
+		sequence = (PyObject *)((struct opt_list_iterator *)inner[i])->it_seq;
+		if (!is_sequence(sequence))
+			return false;
+		*(i ? &item->other : &item->object) = sequence;
+	}
+	return true;
+}
+
+bool opt_call_pair(struct opt *opt, PyObject *callee, int count)
+{
+	const struct ir_op *next = &opt->ir->ops[opt->number + 1];
+	const struct opt_item *arguments = &opt->state.stack[opt->state.depth - count];
+	bool is_zip = callee == (PyObject *)&PyZip_Type;
+	PyObject *first = count > 0 ? arguments[0].object : NULL;
+	PyObject *second = count > 1 ? arguments[1].object : NULL;
+
+	if (!opt->hybrid || opt->inlined || next->opcode != GET_ITER ||
+		next->flags & IR_LEADER || !is_sequence(first) || count > 2 ||
+		(is_zip && !is_sequence(second)) || !opt_generic(opt))
+		return opt_refuse(opt, "call of a type");
+	opt->skip = 1;
+	opt_pop(opt);
+	return opt_push(opt, (struct opt_item){.kind = is_zip ? OPT_ZIP : OPT_ENUMERATE,
+				     .object = first,
+				     .other = second});
+}
+
+/* list.append of a list: the function and the list, not looked at yet. */
+bool opt_load_method(struct opt *opt)
+{
+	int depth = opt->state.depth - 1;
+	struct opt_item self = opt->state.stack[depth];
+	PyObject *method;
+
+	if (opt->inlined || self.kind != OPT_FRAME || !self.local || !self.object ||
+		!PyList_CheckExact(self.object))
+		return opt_refuse(opt, "method");
+	method = _PyType_Lookup(&PyList_Type, name_of(opt));
+	if (!method || method != PyInterpreterState_Get()->callable_cache.list_append)
+		return opt_refuse(opt, "method");
+	opt_stencil(opt, STENCIL_OPT_CHECK_TYPE,
+		(struct emit_holes){.a = opt_object_at(opt, &self, depth),
+			.b = (uintptr_t)&PyList_Type,
 			.deopt = opt_exit_here(opt)});
 	opt_pop(opt);
-	return opt_push(opt, (struct opt_item){.kind = OPT_LIST, .object = list.object});
+	return opt_push(opt, (struct opt_item){.kind = OPT_CONST, .object = method}) &&
+	       opt_push(opt, self);
+}
+
+/* The call of list.append. */
+bool opt_call_method(struct opt *opt)
+{
+	static const enum stencils ids[] = {STENCIL_OPT_APPEND_FRAME,
+		STENCIL_OPT_APPEND_INT, STENCIL_OPT_APPEND_FLOAT,
+		STENCIL_OPT_APPEND_BOOL};
+	int depth = opt->state.depth - 3;
+	struct opt_item *method = &opt->state.stack[depth];
+	struct opt_item self = method[1], value = method[2];
+	struct emit_holes holes = {0};
+
+	if (opt->inlined ||
+		method->object != PyInterpreterState_Get()->callable_cache.list_append ||
+		self.kind != OPT_FRAME)
+		return opt_refuse(opt, "call of a method");
+	if (method->kind == OPT_FRAME)
+		opt_stencil(opt, STENCIL_OPT_CHECK_OBJECT,
+			(struct emit_holes){.a = opt_frame_at(opt, depth),
+				.b = (uintptr_t)method->object,
+				.deopt = opt_exit_here(opt)});
+	if (!self.local)
+		opt_check_shared(opt, depth + 1);
+	if (opt_is_number(&value) && opt_is_of_local(opt, &value)) {
+		/* The list and the local have one object. */
+		if (!opt->hybrid)
+			return opt_refuse(opt, "a local's number in a list");
+		opt_sync_local(opt, value.slot);
+		opt->state.stack[depth + 2] = (struct opt_item){
+			.kind = OPT_FRAME, .local = true, .slot = value.slot};
+		value = opt->state.stack[depth + 2];
+	}
+	if (!opt_is_number(&value)) {
+		opt_own(opt, depth + 2);
+		value = opt->state.stack[depth + 2];
+		if (value.kind != OPT_FRAME)
+			return opt_refuse(opt, "call of a method");
+	}
+	holes.a = opt_object_at(opt, &self, depth + 1);
+	holes.b = opt_is_number(&value)
+			  ? opt_asm_in(opt, value.slot, value.kind == OPT_FLOAT)
+			  : opt_frame_at(opt, depth + 2);
+	holes.deopt = opt_exit_saved(opt);
+	opt_stencil(opt, ids[value.kind], holes);
+	if (!self.local)
+		opt_stencil(opt, STENCIL_OPT_RELEASE,
+			(struct emit_holes){.a = opt_frame_at(opt, depth + 1)});
+	if (method->kind == OPT_FRAME)
+		opt_stencil(opt, STENCIL_OPT_RELEASE,
+			(struct emit_holes){.a = opt_frame_at(opt, depth)});
+	opt->state.depth = depth;
+	return opt_push(opt, (struct opt_item){.kind = OPT_CONST, .object = Py_None});
 }

@@ -13,12 +13,24 @@
 #include "jit/symbols.h"
 
 enum {
-	MAX_TRIES = 4,	    /* compilations of one loop */
-	MAX_FAILURES = 20,  /* exits by failed assumptions that one fragment may have */
+	MAX_TRIES = 8, /* compilations of one loop */
+	/* Exits by failed assumptions that one fragment may have, and that one place. */
+	MAX_FAILURES = 100,
+	MAX_FAILURES_HERE = 12,
 	MAX_MISSES = 1000,  /* refused entries in a row */
 	RECURSION_LEFT = 8, /* calls that must be left for what is inlined */
 	NEVER = INT32_MAX,
 };
+
+bool opt_owns(const PyObject *object)
+{
+	return object &&
+	       (PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
+		       PyUnicode_CheckExact(object) || PyBool_Check(object) ||
+		       PyCFunction_CheckExact(object) ||
+		       (PyType_Check(object) && !(((PyTypeObject *)object)->tp_flags &
+							Py_TPFLAGS_HEAPTYPE)));
+}
 
 static long *int_slot(char *base, int slot)
 {
@@ -82,18 +94,14 @@ static bool is_met(const struct opt_need *need, _PyInterpreterFrame *frame, char
 	case OPT_NEED_KIND:
 		return enter_number(frame->localsplus[need->number], need->kind, base,
 			(int)need->number);
-	case OPT_NEED_RANGE:
+	case OPT_NEED_ITERATOR:
 		object = _PyFrame_Stackbase(frame)[need->number];
-		return object && Py_IS_TYPE(object, &PyRangeIter_Type);
-	case OPT_NEED_LIST:
-		object = _PyFrame_Stackbase(frame)[need->number];
-		return object && Py_IS_TYPE(object, &PyListIter_Type);
-	case OPT_NEED_TYPE:
-		return ((PyTypeObject *)need->object)->tp_version_tag == need->number;
+		return object && Py_IS_TYPE(object, (PyTypeObject *)need->object);
 	case OPT_NEED_OBJECT: return frame->localsplus[need->number] == need->object;
 	case OPT_NEED_GLOBAL: return find_global(frame, need->number) == need->object;
-	case OPT_NEED_CODE:
-		return ((PyFunctionObject *)need->object)->func_code == need->code;
+	case OPT_NEED_FUNCTION:
+		return ((PyFunctionObject *)need->object)->func_version == need->number;
+	case OPT_NEED_KEEP: return true;
 	case OPT_NEED_PLAIN: return is_plain(frame->localsplus[need->number]);
 	}
 	return false;
@@ -199,11 +207,10 @@ static PyObject *find_shared(_PyInterpreterFrame *frame, int local,
 	return NULL;
 }
 
-static void rebuild_locals(_PyInterpreterFrame *frame, int locals,
-	const struct opt_value *values, char *base)
+/* What the locals get, or NULL where they stay as they are. */
+static void make_locals(_PyInterpreterFrame *frame, int locals,
+	const struct opt_value *values, PyObject **made, char *base)
 {
-	PyObject *made[OPT_LOCALS];
-
 	for (int i = 0; i < locals; i++) {
 		made[i] = NULL;
 		if (values[i].kind == OPT_FRAME ||
@@ -213,6 +220,10 @@ static void rebuild_locals(_PyInterpreterFrame *frame, int locals,
 		if (!made[i])
 			made[i] = box(&values[i], base);
 	}
+}
+
+static void set_locals(_PyInterpreterFrame *frame, int locals, PyObject *const *made)
+{
 	for (int i = 0; i < locals; i++) {
 		PyObject *old = frame->localsplus[i];
 
@@ -223,26 +234,121 @@ static void rebuild_locals(_PyInterpreterFrame *frame, int locals,
 	}
 }
 
-static void rebuild_entry(_PyInterpreterFrame *frame, PyObject **place,
-	const struct opt_value *value, int locals, char *base)
+/* The object of a local, old or new, that a number on the stack is; or NULL. Owned. */
+static PyObject *find_origin(_PyInterpreterFrame *frame, const struct opt_value *value,
+	const struct opt_value *values, PyObject *const *made, char *base)
 {
-	/* A number that is still where a local is, is that local's object. */
-	if (value->kind != OPT_FRAME && value->slot < locals &&
-		is_same(frame->localsplus[value->slot], value, base)) {
-		*place = Py_NewRef(frame->localsplus[value->slot]);
-		return;
+	int local = value->group;
+
+	if (local < 0)
+		return NULL;
+	if (is_same(frame->localsplus[local], value, base))
+		return Py_NewRef(frame->localsplus[local]);
+	if (is_same(made[local], value, base))
+		return Py_NewRef(made[local]);
+	for (local = values[local].group; local >= 0; local = values[local].next) {
+		if (is_same(made[local], value, base))
+			return Py_NewRef(made[local]);
+		if (is_same(frame->localsplus[local], value, base))
+			return Py_NewRef(frame->localsplus[local]);
 	}
+	return NULL;
+}
+
+static bool is_number(uint8_t kind)
+{
+	return kind == OPT_INT || kind == OPT_FLOAT || kind == OPT_BOOL;
+}
+
+static PyObject *rebuild_pair(PyObject **place, const struct opt_value *value, char *base)
+{
+	PyObject *first =
+		value->slot >= 0 ? opt_box_int(*int_slot(base, value->slot)) : place[1];
+
+	place[1] = NULL;
+	return opt_pair(first, *place);
+}
+
+/* What is no number: those have been done. */
+static void rebuild_entry(_PyInterpreterFrame *frame, PyObject **place,
+	const struct opt_value *value, char *base)
+{
 	switch (value->kind) {
 	case OPT_FRAME:
 		if (value->borrowed)
 			*place = Py_NewRef(frame->localsplus[value->slot]);
 		return;
-	case OPT_RANGE:
-	case OPT_LIST: return;
+	case OPT_PAIR: *place = rebuild_pair(place, value, base); return;
 	case OPT_NULL: *place = NULL; return;
 	case OPT_CONST: *place = Py_NewRef(value->object); return;
-	default: *place = box(value, base); return;
+	default: return; /* iterators are where they should be */
 	}
+}
+
+/* The frame as the record has it. Numbers on the stack are looked for among the locals'
+ * objects while these are still there. */
+static void rebuild(_PyInterpreterFrame *frame, const struct opt_record *record,
+	int locals, const struct opt_value *values, char *base)
+{
+	const struct opt_value *entries = values + locals;
+	PyObject **bottom = _PyFrame_Stackbase(frame);
+	PyObject *made[OPT_LOCALS];
+
+	make_locals(frame, locals, values, made, base);
+	for (int i = 0; i < record->depth; i++) {
+		if (!is_number(entries[i].kind))
+			continue;
+		bottom[i] = find_origin(frame, &entries[i], values, made, base);
+		if (!bottom[i])
+			bottom[i] = box(&entries[i], base);
+	}
+	set_locals(frame, locals, made);
+	for (int i = 0; i < record->depth; i++)
+		rebuild_entry(frame, bottom + i, &entries[i], base);
+}
+
+/* An assumption failed. Where one does so too often the loop is compiled again without
+ * it. */
+static void fail(struct opt_fragment *fragment, struct opt_record *record)
+{
+	struct opt_loop *loop = fragment->loop;
+
+	if (jit.stress_deopt || loop->native != fragment->start)
+		return;
+	fragment->failures++;
+	if (++record->failures > MAX_FAILURES_HERE && loop->avoid_count < OPT_AVOID) {
+		loop->avoid[loop->avoid_count++] = record->unit;
+		give_up(fragment);
+	} else if (fragment->failures > MAX_FAILURES) {
+		give_up(fragment);
+	}
+}
+
+/* The frame has the whole stack; the baseline's code wants some entries elsewhere. */
+static void *absorb(_PyInterpreterFrame *frame, const struct compiled *compiled,
+	const struct compiled_op *op, PyObject **top)
+{
+	const struct exit *exit = &compiled->exits[op->exit];
+	const struct exit_entry *entry = &compiled->exit_entries[exit->entries];
+
+	for (int i = 0; i < exit->entry_count; i++, entry++) {
+		PyObject **place = frame_slot(frame, entry->slot);
+		PyObject *object = *place;
+
+		*place = NULL;
+		if (entry->kind == EXIT_TOP) {
+			*top = object;
+		} else if (entry->kind == EXIT_LOCAL) {
+			/* The local's slot may have what the next store puts there. */
+			PyObject *old = frame->localsplus[entry->value];
+
+			frame->localsplus[entry->value] = object;
+			Py_XDECREF(old);
+		} else {
+			Py_XDECREF(object);
+		}
+	}
+	return (void *)(uintptr_t)op->address;
 }
 
 void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
@@ -253,21 +359,19 @@ void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
 	struct compiled *compiled = fragment->loop->compiled;
 	int locals = compiled->code->co_nlocalsplus;
 
-	rebuild_locals(frame, locals, value, base);
-	value += locals;
-	for (int i = 0; i < record->depth; i++)
-		rebuild_entry(
-			frame, _PyFrame_Stackbase(frame) + i, value++, locals, base);
+	rebuild(frame, record, locals, value, base);
 	if (record->counts) {
 		jit.timers.loops_failed++;
-		if (++fragment->failures > MAX_FAILURES && !jit.stress_deopt)
-			give_up(fragment);
+		fail(fragment, &fragment->records[number]);
 	}
-	/* Not the entry, which would come back here: the baseline must make progress. */
-	if (record->leader && record->index == fragment->loop->head)
+	/* Not through the head again: what failed there would fail again. */
+	if (record->unit == fragment->loop->head)
 		return fragment->loop->go_on;
 	if (record->leader && compiled->entries[record->index])
 		return (void *)(uintptr_t)compiled->entries[record->index];
+	if (compiled->ops && compiled->ops[record->unit].address)
+		return absorb(frame, compiled, &compiled->ops[record->unit],
+			(PyObject **)(base + opt_slot_at(0)));
 	frame->stacktop = locals + record->depth;
 	frame->prev_instr = _PyCode_CODE(compiled->code) + record->index - 1;
 	*(PyObject **)(base + opt_slot_at(0)) = frame_interpret(thread, frame);
@@ -396,7 +500,7 @@ PyObject *opt_list_iterator(PyObject *list)
 	return iterator;
 }
 
-void opt_drop(PyObject *object)
+void opt_work_drop(PyObject *object)
 {
 	if (Py_REFCNT(object) == 0)
 		_Py_Dealloc(object);
@@ -404,7 +508,7 @@ void opt_drop(PyObject *object)
 		Py_DECREF(object);
 }
 
-PyObject *opt_new_int(long value)
+PyObject *opt_work_new_int(long value)
 {
 	PyObject *object = PyLong_FromLong(value);
 
@@ -413,12 +517,30 @@ PyObject *opt_new_int(long value)
 	return object;
 }
 
-PyObject *opt_new_float(double value)
+PyObject *opt_work_new_float(double value)
 {
 	PyObject *object = PyFloat_FromDouble(value);
 
 	if (!object)
 		PyErr_Clear();
+	return object;
+}
+
+PyObject *opt_box_int(long value)
+{
+	PyObject *object = PyLong_FromLong(value);
+
+	if (!object)
+		Py_FatalError("out of memory where compiled code needs a number");
+	return object;
+}
+
+PyObject *opt_box_float(double value)
+{
+	PyObject *object = PyFloat_FromDouble(value);
+
+	if (!object)
+		Py_FatalError("out of memory where compiled code needs a number");
 	return object;
 }
 

@@ -4,6 +4,7 @@
 
 #include "jit/emit.h"
 #include "jit/ir.h"
+#include "jit/lower.h"
 #include "jit/opt_fragment.h"
 
 enum {
@@ -11,14 +12,21 @@ enum {
 	OPT_SLOTS = 400,
 	OPT_BLOCKS = 256,
 	OPT_INLINE_DEPTH = 2,
+	OPT_RELOADS = 4,
 };
 
 struct opt_item {
-	uint8_t kind; /* enum opt_kind */
-	bool local;   /* OPT_FRAME on the stack: the object of local `slot`, borrowed */
-	int16_t slot; /* where a number is */
-	int32_t id;   /* of a number: equal ids, same number; 0: not known */
-	PyObject *object; /* OPT_CONST; OPT_FRAME: an example of what it is, or NULL */
+	uint8_t kind;	/* enum opt_kind */
+	bool local;	/* OPT_FRAME on the stack: the object of local `slot`, borrowed */
+	bool synced;	/* a local's number: the frame has it, too */
+	bool maybe;	/* a dead local: its flag says whether there is a number at all */
+	int16_t slot;	/* where a number is */
+	int32_t id;	/* of a number: equal ids, same number; 0: not known */
+	int16_t origin; /* of a number: the local it was loaded from + 1, or 0 */
+	int16_t constant; /* where it is known: its place among the constants + 1, or 0 */
+	PyObject *object; /* OPT_CONST; OPT_FRAME: an example of what it is, or NULL; an
+			   * iterator: what it is over */
+	PyObject *other;  /* the second of OPT_ZIP */
 };
 
 struct opt_state {
@@ -59,6 +67,19 @@ struct opt {
 	int exit_common; /* label */
 	int constants;	 /* slots taken from the end */
 
+	/* Operations that only the baseline's lowering does: the frame is complete there. */
+	bool hybrid;
+	uint8_t *boxed; /* by op: left to the baseline's lowering */
+	struct lower lower;
+
+	/* Registers that are homes of slots, by 2 * slot + whether it is a float: the register
+	 * + 1. The first emission counts uses in `weights` instead, each by `weight`. */
+	uint8_t *homes;
+	uint64_t *weights;
+	uint64_t weight;
+	bool plain_stencils; /* some that change more than rax, rcx and rdx */
+	int reloads[OPT_RELOADS], reload_count;
+
 	/* While a call is inlined: exits are those of the call. */
 	const struct opt_state *call_state;
 	int call_number;
@@ -72,10 +93,41 @@ bool opt_find_loop(struct opt *opt);
 /* Compiles one op in the current state; false: refused (`refusal`). */
 bool opt_op(struct opt *opt);
 
+/* Leaves the current op to the baseline's lowering, with its operands as objects. */
+bool opt_generic(struct opt *opt);
+/* The same where the op ends the block; its jump goes to an edge. */
+bool opt_generic_jump(struct opt *opt, const struct ir_op *op, bool *changed);
+/* Prepares the lowering, makes the common ends, takes the result over. */
+bool opt_lower_begin(struct opt *opt);
+void opt_lower_ends(struct opt *opt);
+void opt_lower_commit(struct opt *opt);
+void opt_lower_end(struct opt *opt);
+/* Puts the numbers of locals into the frame: before anybody may look. */
+void opt_sync(struct opt *opt);
+void opt_sync_local(struct opt *opt, int local);
+/* An object on the stack becomes a number of that kind, or the code is left. */
+bool opt_unbox(struct opt *opt, int depth, int kind);
+/* A stack entry gets an object in its own place. */
+bool opt_own(struct opt *opt, int depth);
+/* POP_TOP, STORE_FAST of objects, where their end may run Python code. */
+void opt_drop_entry(struct opt *opt, int depth);
+void opt_set_local(struct opt *opt, uint32_t local, struct opt_item item, int depth);
+/* Where a loop over a list ends and takes the list with it. */
+int opt_iterator_end(struct opt *opt, int target, int depth);
+/* PUT_FRAME: what an element was may run Python code as it goes. */
+void opt_put_object(struct opt *opt, struct emit_holes holes);
+/* Puts a label of an edge where the lowering looks for it. False: refused. */
+bool opt_edge_label(struct opt *opt, int number, bool *changed);
+bool opt_is_avoided(const struct opt *opt, int number);
+/* An example of a kind of number. */
+PyObject *opt_example(int kind);
+
 /* Emission; all do nothing while not emitting. */
 void opt_stencil(struct opt *opt, enum stencils id, struct emit_holes holes);
 /* An exit before the current op (or the call that it is inlined in). */
 int opt_exit_here(struct opt *opt);
+/* The same behind opt_asm_save(), or from a stencil that calls C functions. */
+int opt_exit_saved(struct opt *opt);
 /* An exit to the start of a block, with the state as it is. */
 int opt_exit_to(struct opt *opt, int number, const struct opt_state *state);
 
@@ -94,6 +146,8 @@ bool opt_flush(struct opt *opt);
 bool opt_flush_below(struct opt *opt, int limit);
 /* The jump on a comparison of the two on top, which stay. */
 void opt_compare_jump(struct opt *opt, int compare, bool when, int target);
+/* The jump where the number on top is true or not; it stays. */
+void opt_truth_jump(struct opt *opt, struct opt_item item, bool when, int target);
 bool opt_is_number(const struct opt_item *item);
 /* Offset of a stack entry in the frame. */
 uint64_t opt_frame_at(const struct opt *opt, int depth);
@@ -108,11 +162,39 @@ bool opt_store_subscript(struct opt *opt);
 bool opt_load_attribute(struct opt *opt);
 bool opt_store_attribute(struct opt *opt);
 bool opt_unpack(struct opt *opt);
+bool opt_unpack_pair(struct opt *opt);
+/* What enumerate() and zip() are over, as examples; false: it is neither, or over others. */
+bool opt_pair_example(PyObject *object, struct opt_item *item);
+/* The call of one of the two, where what it makes is iterated over at once. */
+bool opt_call_pair(struct opt *opt, PyObject *callee, int count);
+/* LOAD_METHOD of a list, and the call of what it loaded. */
+bool opt_load_method(struct opt *opt);
+bool opt_call_method(struct opt *opt);
 bool opt_get_iter(struct opt *opt);
+/* Whether KW_NAMES stands before a CALL: nothing may come between. */
+bool opt_has_names(const struct opt *opt, const struct ir_op *op);
+/* The two entries on top as numbers, where they may be. */
+bool opt_unbox_two(struct opt *opt);
+bool opt_release_under(struct opt *opt, int depth);
+void opt_check_shared(struct opt *opt, int depth);
+/* Whether what the current op loads is calculated with, and not handed on. */
+bool opt_wants_number(const struct opt *opt);
+/* Operands of an operation: how many entries it makes, and takes. */
+int opt_count_results(const struct ir_op *op);
 /* What an object will be where it is loaded as a number or an object. */
 int opt_kind_of(PyObject *object, PyObject **example);
 /* Where the frame has an object of the stack. */
 uint64_t opt_object_at(const struct opt *opt, const struct opt_item *item, int depth);
+/* Entries that are where a local is get a place of their own before it changes. */
+void opt_save_local(struct opt *opt, int local);
+/* UNBOX for a kind; `borrowed`: the object stays where it is. */
+enum stencils opt_unbox_stencil(int kind, bool borrowed);
+/* Whether a number is just what a local has. */
+bool opt_is_of_local(const struct opt *opt, const struct opt_item *item);
+/* The frame has what a local is. */
+void opt_mark_object(struct opt *opt, uint32_t local);
+/* A number that another local has: both have one object. False: it is not such. */
+bool opt_store_shared(struct opt *opt, uint32_t local, struct opt_item item);
 bool opt_store_local(struct opt *opt, uint32_t local, struct opt_item item);
 struct opt_item opt_pop(struct opt *opt);
 bool opt_push(struct opt *opt, struct opt_item item);

@@ -9,7 +9,7 @@ STENCIL_CFLAGS := -std=gnu11 $(WARNINGS) -Wno-missing-prototypes -O2 -g0 -ffixed
 	-fno-asynchronous-unwind-tables -ffunction-sections -fno-pic -fno-pie \
 	-fno-jump-tables -freorder-blocks-and-partition -fno-align-functions -fno-align-jumps \
 	-fno-align-labels -fno-align-loops -fno-stack-clash-protection -fno-tree-vectorize \
-	-fno-tree-loop-distribute-patterns
+	-fno-tree-loop-distribute-patterns $(foreach n,4 5 6 7 8 9 10 11 12 13 14 15,-ffixed-xmm$(n))
 PYTHON_CFLAGS  := $(shell pkg-config --cflags python-3.11-embed)
 
 STENCIL_CUT := $(O)/obj/jit/stencil_cut
