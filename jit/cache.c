@@ -128,6 +128,25 @@ static bool make_room(struct cache *cache)
 	return false;
 }
 
+/* Whether the place has had stubs for the same class again and again: its version does not
+ * last, and the chain is only in the way. */
+static bool keeps_changing(struct cache *cache, const void *type)
+{
+	const struct cache_stub *stub = cache->stubs;
+
+	for (int i = 0; i < cache->count && stub; i++, stub = stub->next) {
+		if (stub->type != type)
+			continue;
+		if (timers_now() - stub->made > CACHE_LASTS ||
+			++cache->changes < CACHE_CHANGES)
+			return false;
+		set_state(cache, CACHE_MEGAMORPHIC);
+		point_jump(cache, cache->miss, "the class keeps changing");
+		return true;
+	}
+	return false;
+}
+
 /* Emits a stub's code; `ends` has its continuations and the instruction. */
 typedef void emitter(struct emit *emit, const void *what, const struct emit_holes *ends);
 
@@ -197,6 +216,7 @@ static struct cache_stub *add_stub(struct cache *cache, emitter *emit, const voi
 	jit.timers.code_bytes += stub_emit.size;
 	emit_end(&stub_emit);
 	cache->patience = 2;
+	stub->made = start;
 	stub->next = cache->stubs;
 	cache->stubs = stub;
 	set_state(cache, cache->count++ ? CACHE_POLYMORPHIC : CACHE_MONOMORPHIC);
@@ -212,12 +232,26 @@ void cache_learn_global(struct cache *cache, _PyInterpreterFrame *frame)
 		add_stub(cache, emit_seed, &seed);
 }
 
+/* For one class or, of an attribute of a class, for that class. */
+static void add_shape(
+	struct cache *cache, PyObject *object, const struct cache_seed *seed)
+{
+	const void *type = PyType_Check(object) ? (const void *)object : Py_TYPE(object);
+	struct cache_stub *stub;
+
+	if (keeps_changing(cache, type))
+		return;
+	stub = add_stub(cache, emit_seed, seed);
+	if (stub)
+		stub->type = type;
+}
+
 void cache_learn_attribute(struct cache *cache, PyObject *object)
 {
 	struct cache_seed seed;
 
 	if (shape_attribute(object, cache, &seed))
-		add_stub(cache, emit_seed, &seed);
+		add_shape(cache, object, &seed);
 }
 
 void cache_learn_method(struct cache *cache, PyObject *object)
@@ -225,7 +259,7 @@ void cache_learn_method(struct cache *cache, PyObject *object)
 	struct cache_seed seed;
 
 	if (shape_method(object, cache, &seed))
-		add_stub(cache, emit_seed, &seed);
+		add_shape(cache, object, &seed);
 }
 
 void cache_learn_store(struct cache *cache, PyObject *object)
@@ -233,7 +267,7 @@ void cache_learn_store(struct cache *cache, PyObject *object)
 	struct cache_seed seed;
 
 	if (shape_store(object, cache, &seed))
-		add_stub(cache, emit_seed, &seed);
+		add_shape(cache, object, &seed);
 }
 
 static void link_caller(struct cache_stub *stub, struct compiled *callee)

@@ -44,6 +44,10 @@ enum {
 	CACHE_PATIENCE = 1 << 12,
 	CACHE_STUBS = 8,   /* at a time in a chain */
 	CACHE_RETRIES = 2, /* times that a full chain starts anew: types change */
+	/* Stubs made again for one class, each within so many nanoseconds of the one before:
+	 * it changes all the time. */
+	CACHE_CHANGES = 3,
+	CACHE_LASTS = 20 * 1000 * 1000,
 };
 
 /* A guard and the work it guards. */
@@ -52,6 +56,8 @@ struct cache_stub {
 	struct cache_stub *next_caller; /* of the same callee */
 	struct cache_stub *previous_caller;
 	struct compiled *callee; /* called straight, or NULL */
+	const void *type;	 /* whose attribute it finds; only ever compared */
+	uint64_t made;		 /* when, as timers_now() */
 	void *address;
 	struct patchpoint guard; /* of a call: the code object; 0 never matches */
 };
@@ -62,6 +68,7 @@ struct cache {
 	uint8_t owned; /* operands that are owned, as in runtime.h */
 	uint8_t count; /* stubs in the chain */
 	uint8_t retries;
+	uint8_t changes;   /* stubs made for a class that had one already */
 	uint16_t misses;   /* since it was last looked at */
 	uint16_t patience; /* misses until it is again */
 	/* Of a call and of an operation; of SEND the slot of what is sent. A comparison that
