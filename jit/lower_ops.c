@@ -653,29 +653,55 @@ static void lower_contains_op(struct lower *lower)
 	lower_push_top(lower);
 }
 
-/* `is`: operands that are owned are dropped afterwards, so they are left to a C function
- * unless there are none. */
+static void take_owned(struct lower *lower)
+{
+	struct lower_value value = lower_pop(lower);
+
+	lower_flush(lower, 0);
+	lower_argument(lower, 0, value);
+	if (!lower_owned(value))
+		lower_stencil(lower, STENCIL_OWN0, (struct emit_holes){0});
+}
+
 static void lower_is_op(struct lower *lower)
 {
 	uint32_t negate = lower_op(lower)->oparg;
 	const struct ir_op *jump = fused_jump(lower);
-	struct lower_value a = lower->stack[lower->depth - 2];
-	struct lower_value b = lower->stack[lower->depth - 1];
+	struct emit_holes holes = {.a = negate};
 
-	if (lower_owned(a) || lower_owned(b)) {
-		lower_generic(lower, runtime_find(IS_OP));
-		return;
-	}
 	if (!jump) {
-		take_two(lower);
-		lower_stencil(lower, STENCIL_IS, (struct emit_holes){.a = negate});
+		holes.c = take_two(lower);
+		lower_stencil(lower, STENCIL_IS, holes);
 		lower_push_top(lower);
 		return;
 	}
-	take_two_to_jump(lower);
+	holes.c = take_two_to_jump(lower);
 	conditional(lower, lower->number + 1, jumps_when_true(jump) != negate,
-		STENCIL_IS_JUMP_TRUE, STENCIL_IS_JUMP_FALSE, (struct emit_holes){0});
+		STENCIL_IS_JUMP_TRUE, STENCIL_IS_JUMP_FALSE, holes);
 	lower->skip = 1;
+}
+
+static void lower_list_append(struct lower *lower)
+{
+	int list = lower->depth - (int)lower_op(lower)->oparg - 1;
+
+	take_owned(lower);
+	lower_stencil(lower, STENCIL_LIST_APPEND,
+		(struct emit_holes){
+			.a = lower_slot_at(lower, list), .error = lower_error(lower)});
+}
+
+static void lower_copy_free_vars(struct lower *lower)
+{
+	const PyCodeObject *code = lower->ir->code;
+	uint32_t count = lower_op(lower)->oparg;
+	uint32_t first = (uint32_t)code->co_nlocalsplus - count;
+
+	for (uint32_t i = 0; i < count; i++)
+		lower_stencil(lower, STENCIL_COPY_FREE,
+			(struct emit_holes){.a = lower_local_at(first + i),
+				.b = offsetof(PyTupleObject, ob_item) +
+				     i * sizeof(PyObject *)});
 }
 
 static void lower_unary_not(struct lower *lower)
@@ -784,16 +810,6 @@ static void leave(struct lower *lower)
 
 	emit_bytes(lower->emit, bytes, sizeof(bytes));
 	lower->dead = true;
-}
-
-static void take_owned(struct lower *lower)
-{
-	struct lower_value value = lower_pop(lower);
-
-	lower_flush(lower, 0);
-	lower_argument(lower, 0, value);
-	if (!lower_owned(value))
-		lower_stencil(lower, STENCIL_OWN0, (struct emit_holes){0});
 }
 
 enum { DROP_ONE_BY_ONE = 10 }; /* locals; more are dropped by a C function */
@@ -929,6 +945,8 @@ static lowering *const lowerings[256] = {
 	[COMPARE_OP] = lower_compare_op,
 	[CONTAINS_OP] = lower_contains_op,
 	[IS_OP] = lower_is_op,
+	[LIST_APPEND] = lower_list_append,
+	[COPY_FREE_VARS] = lower_copy_free_vars,
 	[UNARY_NOT] = lower_unary_not,
 	[POP_JUMP_FORWARD_IF_FALSE] = lower_pop_jump,
 	[POP_JUMP_FORWARD_IF_TRUE] = lower_pop_jump,

@@ -79,6 +79,8 @@ PyObject *runtime_vectorcall(
 PyObject *runtime_length(PyObject *object);
 PyObject *runtime_is_instance(PyObject *object, PyObject *type);
 PyObject *runtime_append(PyListObject *list, PyObject *value);
+/* To a list without room; takes the reference. */
+int runtime_append_item(PyListObject *list, PyObject *value);
 
 /* What object.__new__() makes. */
 PyObject *runtime_new_instance(PyTypeObject *type);

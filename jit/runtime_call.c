@@ -180,6 +180,11 @@ PyObject *runtime_append(PyListObject *list, PyObject *value)
 	return _PyList_AppendTakeRefListResize(list, value) ? NULL : Py_NewRef(Py_None);
 }
 
+int runtime_append_item(PyListObject *list, PyObject *value)
+{
+	return _PyList_AppendTakeRefListResize(list, value);
+}
+
 /* What CPython's specialized calls do in line: NULL, and the stack as it was, where it is
  * none of them; *failed where it raised. */
 static PyObject *call_builtin(PyThreadState *thread, PyObject *callable,

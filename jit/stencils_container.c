@@ -188,3 +188,28 @@ void op_UNPACK(PyObject *a)
 	}
 	CONT();
 }
+
+/* Appends an owned value to the list in slot A. */
+void op_LIST_APPEND(PyObject *value)
+{
+	PyListObject *list = (PyListObject *)SLOT(HOLE_A);
+	Py_ssize_t size = Py_SIZE(list);
+
+	if (LIKELY(size < list->allocated)) {
+		PyList_SET_ITEM(list, size, value);
+		Py_SET_SIZE(list, size + 1);
+	} else if (UNLIKELY(runtime_append_item(list, value) < 0)) {
+		ERROR();
+		return;
+	}
+	CONT();
+}
+
+/* A free variable's cell, at offset B of the function's closure, into its local. */
+void op_COPY_FREE(void)
+{
+	PyObject *closure = frame->f_func->func_closure;
+
+	SLOT(HOLE_A) = Py_NewRef(*(PyObject **)((char *)closure + HOLE_INT(HOLE_B)));
+	CONT();
+}

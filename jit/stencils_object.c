@@ -49,27 +49,45 @@ void op_CONTAINS_JUMP_FALSE(PyObject *a, PyObject *b)
 		CONT();
 }
 
-/* Identity of borrowed operands; A is 1 for `is not`. */
+/* Those of two operands that are owned, mask C, go. */
+#define DROP()                                                              \
+	do {                                                                \
+		if (HOLE_ARGUMENT(HOLE_C) == RUNTIME_OWNS_A) {              \
+			RELEASE(a);                                         \
+		} else if (HOLE_ARGUMENT(HOLE_C)) {                         \
+			SET_INSTRUCTION();                                  \
+			runtime_drop_operands(a, b, HOLE_ARGUMENT(HOLE_C)); \
+		}                                                           \
+	} while (0)
+
+/* Identity; A is 1 for `is not`. */
 void op_IS(PyObject *a, PyObject *b)
 {
 	top = Py_NewRef(((a == b) ^ (int)HOLE32(HOLE_A)) ? Py_True : Py_False);
+	DROP();
 	CONT();
 }
 
 void op_IS_JUMP_TRUE(PyObject *a, PyObject *b)
 {
-	if (a == b)
+	if (a == b) {
+		DROP();
 		TARGET();
-	else
+	} else {
+		DROP();
 		CONT();
+	}
 }
 
 void op_IS_JUMP_FALSE(PyObject *a, PyObject *b)
 {
-	if (a != b)
+	if (a != b) {
+		DROP();
 		TARGET();
-	else
+	} else {
+		DROP();
 		CONT();
+	}
 }
 
 void op_NOT(PyObject *a)
