@@ -112,26 +112,51 @@ static void put_epilogue(struct buffer *out, size_t delta)
 	buffer_u8(out, DW_CFA_restore_state);
 }
 
+/* The next `pop %rbp; ret` or `leave; ret`, or `size`. */
+static size_t find_epilogue(const uint8_t *code, size_t size, size_t from)
+{
+	for (size_t i = from + 1; i < size; i++) {
+		const uint8_t *ret = memchr(code + i, 0xc3, size - i);
+
+		if (!ret)
+			return size;
+		i = (size_t)(ret - code);
+		if (ret[-1] == 0x5d || ret[-1] == 0xc9)
+			return i - 1;
+	}
+	return size;
+}
+
+/* The next further entry: push %rbp; mov %rsp, %rbp; jmp *%rdi. */
+static size_t find_entry(const uint8_t *code, size_t size, size_t from)
+{
+	static const uint8_t entry[6] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xe7};
+	const uint8_t *found = memmem(code + from, size - from, entry, sizeof(entry));
+
+	return found ? (size_t)(found - code) : size;
+}
+
 /* Epilogues and further entries behind the first. The bytes of either may stand for
  * something else inside an instruction; then no pc is ever between them. */
 static void put_others(
 	struct buffer *out, const uint8_t *code, size_t size, size_t *at, size_t limit)
 {
-	/* push %rbp; mov %rsp, %rbp; jmp *%rax */
-	static const uint8_t entry[6] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0};
 	enum { SPACE = 32 }; /* the instructions for one of them, at most */
+	size_t epilogue = find_epilogue(code, size, *at);
+	size_t entry = find_entry(code, size, *at);
 
-	for (size_t i = *at; i + 1 < size && out->size + SPACE <= limit; i++) {
-		if (code[i + 1] == 0xc3 && (code[i] == 0x5d || code[i] == 0xc9)) {
-			put_epilogue(out, i - *at);
-			*at = i + 2;
-		} else if (size - i >= sizeof(entry) &&
-			   memcmp(code + i, entry, sizeof(entry)) == 0) {
+	while (out->size + SPACE <= limit && (epilogue < size || entry < size)) {
+		if (epilogue < entry) {
+			put_epilogue(out, epilogue - *at);
+			*at = epilogue + 2;
+			epilogue = find_epilogue(code, size, *at);
+		} else {
 			size_t length;
 
-			advance(out, i - *at);
+			advance(out, entry - *at);
 			put_prologue(out, &length);
-			*at = i + length;
+			*at = entry + length;
+			entry = find_entry(code, size, *at);
 		}
 	}
 }
