@@ -2,6 +2,8 @@
 # the recipes for single Python programs, the demo and the figures.
 
 check: deps
+	@etc/install-packages.sh etc/packages-browser || \
+		echo "without a browser the test of annotate's page is skipped" >&2
 	@$(MAKE) --no-print-directory programs test-programs
 	@tests/run $(O) $(T)
 

@@ -17,7 +17,7 @@ def work(n):
 
 print(work(int(sys.argv[1])))
 PYTHON
-runs=${STARTUP_RUNS:-20} turns=2000000
+runs=${STARTUP_RUNS:-50} turns=2000000
 "$BUILD/stablerun" perf -n "$runs" -o many.run -- "$BUILD/jit" -p start.py $turns >many.txt 2>&1 ||
 	fail "stablerun perf -n: $(cat many.txt)"
 "$BUILD/stablerun" perf -o long.run -- "$BUILD/jit" -p start.py $((turns * runs)) >long.txt 2>&1 ||
@@ -45,25 +45,37 @@ print(f"start.work: {samples} samples in {runs} runs, {alone} in one; {len(seen)
 assert samples > 3 * alone, (samples, alone)
 
 def shares(name):
-    report, counts = json.load(open(name)), {}
+    """Samples by instruction, of each code object of the function: of its baseline code and of
+    its optimised one, whose parts of the time a start-up and a long run do not share alike."""
+    report, objects = json.load(open(name)), {}
     for f in report["functions"]:
         if f["name"].startswith("start.work ") and f["kind"] == "jit":
+            counts = objects.setdefault((f["name"], f["size"]), {})
             for i in f["instructions"]:
                 place = int(i["address"], 16) - int(f["address"], 16)
                 counts[place] = counts.get(place, 0) + i["samples"]
-    return counts, sum(counts.values())
+    return objects
 
 # Within 5 points, and what chance adds to the counts at hand (three standard deviations).
-dense, dense_total = shares("many.json")
-reference, reference_total = shares("long.json")
-for place, count in reference.items():
-    share = count / reference_total
-    if share < 0.03:
+dense, reference = shares("many.json"), shares("long.json")
+whole, compared = sum(sum(c.values()) for c in reference.values()), 0
+for key, counts in reference.items():
+    total = sum(counts.values())
+    if total < 0.05 * whole:
         continue
-    noise = 3 * (share * (1 - share) * (1 / dense_total + 1 / reference_total)) ** 0.5
-    found = dense.get(place, 0) / dense_total
-    assert found > 0, f"+{place}: {share:.1%} of the long run, never seen in the short ones"
-    assert abs(found - share) <= 0.05 + noise, f"+{place}: {share:.1%} and {found:.1%}"
+    assert key in dense, f"{key} is hot in the long run, never seen in the short ones"
+    dense_total = sum(dense[key].values())
+    for place, count in counts.items():
+        share = count / total
+        if share < 0.03:
+            continue
+        noise = 3 * (share * (1 - share) * (1 / dense_total + 1 / total)) ** 0.5
+        found = dense[key].get(place, 0) / dense_total
+        assert found > 0, f"+{place}: {share:.1%} of the long run, never seen in the short ones"
+        assert abs(found - share) <= 0.05 + noise, f"{key}+{place}: {share:.1%} and {found:.1%}"
+        compared += 1
+print(f"{compared} hot instructions of {len(reference)} code objects have the same shares")
+assert compared > 3, compared
 assert sum(f["run_samples"][0] for f in work) <= samples
 assert not [w for w in many["warnings"] if "not merged" in w], many["warnings"]
 CHECK
