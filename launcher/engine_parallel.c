@@ -81,8 +81,7 @@ static char *make_command(const struct engine *engine)
 
 	if (strlen(script) > SCRIPT_MOST) {
 		warn("cannot hand the runs to parallel: command and environment take %zu "
-		     "bytes, more than %d (--env=clean leaves most variables out only "
-		     "later: run it under env -i)",
+		     "bytes, of %d that a remote shell takes: unset what is not needed",
 			strlen(script), SCRIPT_MOST);
 		return NULL;
 	}

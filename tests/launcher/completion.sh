@@ -12,6 +12,8 @@ mkdir one.run two.run
 cat >lines <<'END'
 stablerun ann|stablerun annotate
 stablerun verif|stablerun verify
+stablerun gath|stablerun gather
+stablerun gather --diff|stablerun gather --differing
 stablerun --env=p|stablerun --env=pinned
 stablerun --place=m|stablerun --place=move
 stablerun --vers|stablerun --version

@@ -19,10 +19,11 @@ bin=$root/usr/bin
 
 names() {
 	[ -x "$bin/stablerun" ] && [ -f "$root/usr/share/man/man1/stablerun.1" ] &&
+		[ -f "$root/usr/share/man/man1/stablerun-jit.1" ] &&
 		[ -f "$root/usr/share/bash-completion/completions/stablerun" ] &&
 		[ -f "$root/usr/share/zsh/site-functions/_stablerun" ] || return 1
 	# Everything is called after us.
-	! find "$root" -type f ! -path '*stablerun*' ! -name theirs | grep . || return 1
+	! (cd "$root" && find . -type f ! -path '*stablerun*' ! -name theirs) | grep . || return 1
 	# What is built is installed.
 	for name in annotate jit; do
 		[ ! -x "$BUILD/$name" ] || [ -x "$bin/stablerun-$name" ] || return 1
