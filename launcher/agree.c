@@ -114,6 +114,7 @@ static void compare_cache(struct strv *differences, uint64_t size, uint64_t othe
 void agree_compare(const struct run_info *info, const struct run_info *other,
 	struct strv *differences)
 {
+	compare_text(differences, "program", info->exec, other->exec);
 	compare_text(differences, "kernel", info->kernel, other->kernel);
 	compare_features(differences, info->cpu_features, other->cpu_features);
 	compare_cache(differences, info->ld_so_cache_size, other->ld_so_cache_size);

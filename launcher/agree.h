@@ -1,5 +1,5 @@
 /* Do runs of different machines belong together? Whether they do is decided from what
- * run.json says of the machine and of the files that were mapped. */
+ * run.json says of the program, the machine and the files that were mapped. */
 #ifndef LAUNCHER_AGREE_H
 #define LAUNCHER_AGREE_H
 
@@ -9,7 +9,7 @@ struct run_info;
 struct strv;
 
 /* Adds a sentence to `differences` for each fact in which `info` is not like `other`: the
- * kernel, the cpu's features, the pages of ld.so.cache (they move every library), how
+ * program's path, the kernel, the cpu's features, the pages of ld.so.cache (they move every library), how
  * addresses were fixed, the build-id of a file that both have mapped. None: their code is
  * one. */
 void agree_compare(const struct run_info *info, const struct run_info *other,

@@ -47,6 +47,7 @@ static void test_differences(void)
 	a.ld_so_cache_size = 40000;
 	run_pairs_set(&a.build_ids, "/lib/libc.so.6", "fedcba9876543210");
 	a.place = xstrdup("move");
+	a.exec = xstrdup("/bin/x"); /* the other does not say */
 	b.place = xstrdup("personality");
 	agree_compare(&a, &b, &differences);
 	CHECK(differences.count == 5);
@@ -79,8 +80,23 @@ static void test_groups(void)
 	run_info_release(&c);
 }
 
+static void test_program(void)
+{
+	struct run_info a = {.exec = xstrdup("/bin/x")}, b = {.exec = xstrdup("/bin/y")};
+	struct strv differences;
+
+	strv_init(&differences);
+	agree_compare(&a, &b, &differences);
+	CHECK(differences.count == 1);
+	CHECK_STRING(differences.items[0], "program /bin/x, not /bin/y");
+	strv_release(&differences);
+	run_info_release(&a);
+	run_info_release(&b);
+}
+
 int main(void)
 {
+	test_program();
 	test_same();
 	test_differences();
 	test_groups();
