@@ -108,11 +108,13 @@ static void let_go(
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 }
 
+/* With the helper goes the program, which would be half done, or at random places and
+ * nobody would say so. */
 static int seize(pid_t pid)
 {
-	return ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
-		       ? errno
-		       : 0;
+	long options = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+
+	return ptrace(PTRACE_SEIZE, pid, 0, options) ? errno : 0;
 }
 
 /* An affinity that was set is kept when the system allows a process more CPUs later on,
@@ -157,19 +159,17 @@ static void prepare_stack(char *stack)
  * its reader waiting. */
 static void tidy(const struct helper *helper)
 {
-	unsigned keep = (unsigned)helper->pipe[1];
+	int keep = helper->pipe[1], next = STDERR_FILENO + 1;
 
 	setsid();
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	if (helper->stack) {
-		syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+	for (int fd = 0; fd < STDERR_FILENO; fd++)
+		if (fd != keep)
+			close(fd);
+	if (keep > next)
+		syscall(SYS_close_range, next, keep - 1, 0);
+	syscall(SYS_close_range, keep >= next ? keep + 1 : next, ~0U, 0);
+	if (helper->stack)
 		prepare_stack(helper->stack);
-		return;
-	}
-	if (keep > STDERR_FILENO + 1)
-		syscall(SYS_close_range, STDERR_FILENO + 1, keep - 1, 0);
-	syscall(SYS_close_range, keep + 1, ~0U, 0);
 }
 
 /* The program goes on with its stack, where *helper may be, once it knows. */

@@ -32,7 +32,6 @@
 #endif
 
 enum {
-	OPTIONS = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
 	PAGE = 4096,
 	VDSO_MOST = 16 << 10,
 };
@@ -51,8 +50,7 @@ int place_fail(struct move *move, int error, const char *format, ...)
 	return -1;
 }
 
-/* From now on the program must not outlive a tracer that leaves it half done, and no
- * signal but the traps' may reach it: a handler does not exist yet, and what is sent now
+/* No signal but the traps' may reach it: a handler does not exist yet, and what is sent now
  * is delivered when the program begins. */
 static int hold_signals(struct move *move)
 {
@@ -60,8 +58,7 @@ static int hold_signals(struct move *move)
 	uint64_t all = ~(1ULL << (SIGTRAP - 1));
 	pid_t pid = move->remote.pid;
 
-	if (ptrace(PTRACE_SETOPTIONS, pid, 0, (long)(OPTIONS | PTRACE_O_EXITKILL)) ||
-		ptrace(PTRACE_GETSIGMASK, pid, sizeof(move->mask), &move->mask) ||
+	if (ptrace(PTRACE_GETSIGMASK, pid, sizeof(move->mask), &move->mask) ||
 		ptrace(PTRACE_SETSIGMASK, pid, sizeof(all), &all))
 		return place_fail(move, errno, "cannot hold its signals back");
 	move->masked = true;
@@ -401,8 +398,7 @@ static int take_back(struct move *move)
 		return -1;
 	if (move->regs.rip && ptrace(PTRACE_SETREGS, pid, 0, &move->regs))
 		return -1;
-	if (move->masked && (release_signals(move) ||
-				    ptrace(PTRACE_SETOPTIONS, pid, 0, (long)OPTIONS)))
+	if (move->masked && release_signals(move))
 		return -1;
 	memcpy(result->cause, cause, sizeof(cause));
 	return 0;

@@ -20,10 +20,9 @@ struct place_result {
 	uint64_t instruction; /* a `syscall` instruction of the program's, or 0 */
 };
 
-/* `pid` is seized with PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD and stands at
- * PTRACE_EVENT_EXEC. Unless it is gone it is left stopped before its first instruction,
- * ready for PTRACE_DETACH; it dies with the tracer from the first change on until then.
- */
+/* `pid` is seized with PTRACE_O_TRACEEXEC, PTRACE_O_TRACESYSGOOD and PTRACE_O_EXITKILL,
+ * and stands at PTRACE_EVENT_EXEC. Unless it is gone it is left stopped before its first
+ * instruction, ready for PTRACE_DETACH. */
 void place_move(pid_t pid, struct place_result *result);
 
 #endif
