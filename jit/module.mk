@@ -24,8 +24,11 @@ $(ENGINE_OBJECTS): private BASE_CFLAGS += -fno-pie
 $(ENGINE_OBJECTS): private CPPFLAGS += -I$(O)/obj $(PYTHON_CFLAGS) -DJIT_VERSION='"$(VERSION)"'
 $(ENGINE_OBJECTS): | $(O)/obj/jit/stencils.gen.h
 
+# Calls of functions from libpython come by jit/vectorcall.c.
+ENGINE_LDFLAGS := -no-pie -Wl,--wrap=_PyFunction_Vectorcall
+
 $(O)/jit: $(ENGINE_OBJECTS) $(EMIT_OBJECTS) $(SYMBOLS_OBJECTS) $(O)/launcher/base.o
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -Wl,--wrap=_PyFunction_Vectorcall -o $@ $^ \
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) $(ENGINE_LDFLAGS) -o $@ $^ \
 		$(PYTHON_LIBS)
 
 PROGRAMS += $(O)/jit

@@ -25,7 +25,7 @@ $(O)/prof/launcher/%.o: launcher/%.c
 	@mkdir -p $(@D)
 	$(PROF_COMPILE)
 $(O)/prof/jit: $(PROF_OBJECTS)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) -no-pie -pg -o $@ $^ $(PYTHON_LIBS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) $(BASE_LDFLAGS) $(ENGINE_LDFLAGS) -pg -o $@ $^ $(PYTHON_LIBS)
 
 # make prof_NAME: what compiling NAME costs, by gprof over RUNS runs (10), and the timers of -s.
 $(prof_targets): prof_%: programs $(O)/prof/jit
