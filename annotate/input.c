@@ -377,6 +377,22 @@ static uint32_t guess_pid(const struct input *input)
 	return found ? found : 1;
 }
 
+/* What makes the numbers other than they seem. */
+static void warn_machine(const struct input *input, struct warnings *warnings)
+{
+	const struct machine *machine = &input->machine;
+
+	if (machine->throttled)
+		warnings_add(warnings,
+			"'%s': the kernel slowed the sampling down %llu times (see "
+			"kernel.perf_event_max_sample_rate): those moments count for less",
+			input->data_path, (unsigned long long)machine->throttled);
+	if (machine->traced)
+		warnings_add(warnings,
+			"'%s': %llu bytes of hardware traces are not decoded",
+			input->data_path, (unsigned long long)machine->traced);
+}
+
 int input_open(struct input *input, const char *path, const struct input_options *options,
 	struct modules *modules, struct warnings *warnings, struct fault *fault)
 {
@@ -395,6 +411,7 @@ int input_open(struct input *input, const char *path, const struct input_options
 			input->data_path, input->data.fault.text);
 		warnings->incomplete = true;
 	}
+	warn_machine(input, warnings);
 	for (size_t i = 0; i < input->machine.all_count; i++) {
 		struct process *process = input->machine.all[i];
 		/* Kernel threads and pid 0 map nothing. */

@@ -218,6 +218,43 @@ static void apply_kernel_symbol(
 	machine->kernel_symbols[machine->kernel_symbol_count++] = symbol;
 }
 
+static void apply_late_chain(
+	struct machine *machine, const struct perfdata_record *record)
+{
+	struct bytes body = record->body;
+	struct late_chain late = {.cookie = bytes_u64(&body)};
+	uint64_t count = bytes_u64(&body);
+
+	if (count > bytes_left(&body) / 8)
+		return;
+	late.chain = bytes_part(&body, count * 8);
+	if (body.failed)
+		return;
+	if ((machine->late_chain_count & (machine->late_chain_count - 1)) == 0)
+		machine->late_chains = xreallocarray(machine->late_chains,
+			machine->late_chain_count ? machine->late_chain_count * 2 : 1,
+			sizeof(late));
+	machine->late_chains[machine->late_chain_count++] = late;
+}
+
+static int compare_late_chains(const void *a, const void *b)
+{
+	const struct late_chain *left = a, *right = b;
+
+	return left->cookie < right->cookie ? -1 : left->cookie > right->cookie;
+}
+
+const struct late_chain *machine_late_chain(
+	const struct machine *machine, uint64_t cookie)
+{
+	struct late_chain key = {.cookie = cookie};
+
+	return !machine->late_chain_count
+		       ? NULL
+		       : bsearch(&key, machine->late_chains, machine->late_chain_count,
+				 sizeof(key), compare_late_chains);
+}
+
 /* struct namespaces: the pid namespace does not tell the pid inside it; only the name of
  * a jitdump does. What is kept is only what later steps ask. */
 static void apply(struct machine *machine, const struct change *change)
@@ -239,6 +276,13 @@ static void apply(struct machine *machine, const struct change *change)
 		break;
 	case PERFDATA_LOST_SAMPLES: machine->lost_samples += bytes_u64(&body); break;
 	case PERFDATA_THROTTLE: machine->throttled++; break;
+	case PERFDATA_AUX:
+		bytes_skip(&body, 8);
+		machine->traced += bytes_u64(&body);
+		break;
+	case PERFDATA_CALLCHAIN_DEFERRED:
+		apply_late_chain(machine, &change->record);
+		break;
 	case PERFDATA_TIME_CONV:
 		machine->time_shift = bytes_u64(&body);
 		machine->time_mult = bytes_u64(&body);
@@ -267,6 +311,8 @@ static bool changes_machine(uint32_t type)
 	case PERFDATA_LOST:
 	case PERFDATA_LOST_SAMPLES:
 	case PERFDATA_THROTTLE:
+	case PERFDATA_AUX:
+	case PERFDATA_CALLCHAIN_DEFERRED:
 	case PERFDATA_TIME_CONV: return true;
 	}
 	return false;
@@ -321,6 +367,9 @@ void machine_read(struct machine *machine, struct perfdata *data)
 	for (size_t i = 0; i < count; i++)
 		apply(machine, &changes[i]);
 	free(changes);
+	if (machine->late_chain_count)
+		qsort(machine->late_chains, machine->late_chain_count,
+			sizeof(*machine->late_chains), compare_late_chains);
 	for (size_t i = 0; i < machine->all_count; i++)
 		index_process(machine->all[i]);
 }
@@ -338,6 +387,7 @@ void machine_release(struct machine *machine)
 	free(machine->all);
 	free(machine->table);
 	free(machine->kernel_symbols);
+	free(machine->late_chains);
 	*machine = (struct machine){0};
 }
 

@@ -50,6 +50,11 @@ struct kernel_symbol { /* PERF_RECORD_KSYMBOL: BPF programs and the like */
 	const char *name; /* borrowed */
 };
 
+struct late_chain { /* PERF_RECORD_CALLCHAIN_DEFERRED: the user's part of a sample's stack */
+	uint64_t cookie;    /* as in the sample that it belongs to */
+	struct bytes chain; /* u64 addresses, borrowed from the file */
+};
+
 struct machine {
 	struct process **table; /* by pid, the newest of each; open addressing */
 	size_t table_size, count;
@@ -59,6 +64,9 @@ struct machine {
 	size_t kernel_symbol_count;
 	uint64_t lost, lost_samples; /* records lost, samples lost */
 	uint64_t throttled;	     /* times the kernel slowed the sampling down */
+	uint64_t traced;	     /* bytes of hardware traces, which are not decoded */
+	struct late_chain *late_chains; /* by cookie */
+	size_t late_chain_count;
 	uint64_t time_shift, time_mult, time_zero; /* TIME_CONV; mult 0: none */
 	bool untimed; /* no stamps: the place in the file stands for the time */
 };
@@ -74,6 +82,10 @@ struct process *machine_process(
 /* What `process` had mapped at `address`, or NULL. Narrows `validity`, when given. */
 struct mapping *machine_mapping(const struct process *process, uint64_t address,
 	uint64_t time, struct spans_validity *validity);
+
+/* The chain that the kernel put off until the thread came back to its program, or NULL. */
+const struct late_chain *machine_late_chain(
+	const struct machine *machine, uint64_t cookie);
 
 /* The name of a thread at a moment, or NULL. */
 const char *machine_comm(const struct process *process, uint32_t tid, uint64_t time);

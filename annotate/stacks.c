@@ -15,6 +15,7 @@ enum {
 static const uint64_t CONTEXT_FIRST = (uint64_t)-4095;
 static const uint64_t CONTEXT_KERNEL = (uint64_t)-128;
 static const uint64_t CONTEXT_USER = (uint64_t)-512;
+static const uint64_t CONTEXT_USER_DEFERRED = (uint64_t)-640;
 
 struct frame {
 	const char *name;
@@ -166,16 +167,62 @@ static void push(struct gathered *gathered, struct frame frame)
 		gathered->frames[gathered->count++] = frame;
 }
 
-static void gather(struct stacks *stacks, struct profile *profile, struct input *input,
-	struct process *process, const struct attr *attr, struct attr_sample_data *sample,
-	unsigned mode, struct gathered *gathered)
+struct chain {
+	struct stacks *stacks;
+	struct profile *profile;
+	struct input *input;
+	struct process *process;
+	uint64_t time;
+	struct gathered *gathered;
+	bool user; /* frames of the program were among them */
+};
+
+/* Addresses up to the next marker, the first of which is where it is and not a return address:
+ * there the call is before. False where the chain leaves what is mapped. */
+static bool add_frame(struct chain *chain, uint64_t address, bool first, unsigned context)
 {
-	static uint64_t unwound[UNWIND_DEPTH];
+	struct frame frame = find_frame(chain->stacks, chain->profile, chain->input,
+		chain->process, first ? address : address - 1, chain->time, context);
+
+	chain->user |= context == PERFDATA_MISC_USER;
+	/* Behind a function that keeps no frame pointer the chain is whatever stood in the
+	 * register. */
+	if (!first && is_nowhere(&frame))
+		return false;
+	push(chain->gathered, frame);
+	return true;
+}
+
+/* The kernel may put the user's part off until it returns there. */
+static void add_late(struct chain *chain, uint64_t cookie)
+{
+	const struct late_chain *late =
+		machine_late_chain(&chain->input->machine, cookie);
+	struct bytes addresses = late ? late->chain : (struct bytes){0};
+	bool first = true;
+
+	while (late && bytes_left(&addresses)) {
+		uint64_t address = bytes_u64(&addresses);
+		if (address >= CONTEXT_FIRST)
+			continue;
+		if (!add_frame(chain, address, first, PERFDATA_MISC_USER))
+			return;
+		first = false;
+	}
+}
+
+static void add_chain(struct chain *chain, struct attr_sample_data *sample, unsigned mode)
+{
 	unsigned context = mode;
-	bool first = true, user = false;
+	bool first = true;
 
 	for (uint64_t i = 0; i < sample->chain_count; i++) {
 		uint64_t address = bytes_u64(&sample->chain);
+		if (address == CONTEXT_USER_DEFERRED && i + 1 < sample->chain_count) {
+			add_late(chain, bytes_u64(&sample->chain));
+			i++;
+			continue;
+		}
 		if (address >= CONTEXT_FIRST) {
 			context = address == CONTEXT_KERNEL ? PERFDATA_MISC_KERNEL
 				  : address == CONTEXT_USER ? PERFDATA_MISC_USER
@@ -183,19 +230,22 @@ static void gather(struct stacks *stacks, struct profile *profile, struct input 
 			first = true;
 			continue;
 		}
-		user |= context == PERFDATA_MISC_USER;
-		/* All but the first of a context are return addresses: the call is
-		 * before. */
-		struct frame frame = find_frame(stacks, profile, input, process,
-			first ? address : address - 1, sample->time, context);
-		/* Behind a function that keeps no frame pointer the chain is whatever stood
-		 * in the register. */
-		if (!first && is_nowhere(&frame))
-			break;
-		push(gathered, frame);
+		if (!add_frame(chain, address, first, context))
+			return;
 		first = false;
 	}
-	if (user)
+}
+
+static void gather(struct stacks *stacks, struct profile *profile, struct input *input,
+	struct process *process, const struct attr *attr, struct attr_sample_data *sample,
+	unsigned mode, struct gathered *gathered)
+{
+	static uint64_t unwound[UNWIND_DEPTH];
+	struct chain chain = {
+		stacks, profile, input, process, sample->time, gathered, false};
+
+	add_chain(&chain, sample, mode);
+	if (chain.user)
 		return;
 	size_t count =
 		unwind_sample(stacks->unwind, input, process, attr, sample, unwound);
