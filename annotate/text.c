@@ -9,6 +9,7 @@
 
 enum {
 	VERSIONS_SHOWN = 8, /* of one function */
+	NAMES_SHOWN = 12,   /* of events and of commands, most samples first */
 };
 
 const char *text_paint(const struct writer *writer, const char *code)
@@ -58,6 +59,10 @@ static void write_tally(
 	for (size_t i = 0; i < tally->count; i++) {
 		if (!tally->list[i].count)
 			continue;
+		if (i >= NAMES_SHOWN && i + 1 < tally->count) {
+			fprintf(writer->out, ", … %zu more", tally->count - i);
+			break;
+		}
 		fprintf(writer->out, "%s %" PRIu64 " %s", comma, tally->list[i].count,
 			tally->list[i].name);
 		comma = ",";
