@@ -329,6 +329,54 @@ static void lower_load_method(struct lower *lower)
 	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
 }
 
+/* The free variable with the cell of the class that super() means, or -1. */
+static int class_cell(PyCodeObject *code)
+{
+	for (int i = code->co_nlocals + code->co_nplaincellvars; i < code->co_nlocalsplus;
+		i++) {
+		PyObject *name = PyTuple_GET_ITEM(code->co_localsplusnames, i);
+
+		if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* super().NAME, where NAME is called at once and super is the name of a global: one step.
+ * The call of super() and the load of NAME raise at their own instructions. */
+static bool super_method(struct lower *lower, int base)
+{
+	const struct ir_op *op = lower_op(lower);
+	PyCodeObject *code = lower->ir->code;
+	int local = class_cell(code);
+	struct emit_holes holes = {.a = lower_slot_at(lower, base), .b = (uint64_t)local};
+
+	if (op->oparg || local < 0 || lower->number < 2 || !code->co_argcount ||
+		op[-1].opcode != PRECALL || op[-2].opcode != LOAD_GLOBAL ||
+		!(op[-2].oparg & 1) || op[1].opcode != LOAD_METHOD ||
+		op->flags & IR_LEADER || op[-1].flags & IR_LEADER ||
+		op[1].flags & IR_LEADER ||
+		_PyLocals_GetKind(code->co_localspluskinds, 0) & CO_FAST_CELL ||
+		PyUnicode_CompareWithASCIIString(
+			name_of(lower, op[-2].oparg >> 1), "super"))
+		return false;
+	lower_flush(lower, base);
+	lower_spill(lower);
+	while (lower->depth > base)
+		lower_pop(lower);
+	holes.c = (uintptr_t)name_of(lower, op[1].oparg);
+	holes.error = lower_error(lower);
+	lower->number++;
+	holes.target = lower_error(lower);
+	lower->number--;
+	lower_stencil(lower, STENCIL_SUPER_METHOD, holes);
+	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
+	lower_push(lower, LOWER_SLOT, (uint32_t)lower->depth);
+	lower->skip = 1;
+	poll(lower, lower->number + 2);
+	return true;
+}
+
 static void lower_call(struct lower *lower)
 {
 	uint32_t oparg = lower_op(lower)->oparg;
@@ -339,6 +387,8 @@ static void lower_call(struct lower *lower)
 		names = PyTuple_GET_ITEM(
 			lower->ir->code->co_consts, lower->names_const - 1);
 	lower->names_const = 0;
+	if (super_method(lower, base))
+		return;
 	lower_flush(lower, base);
 	lower_spill(lower);
 	while (lower->depth > base)

@@ -65,6 +65,12 @@ void *runtime_reraise(PyThreadState *thread, _PyInterpreterFrame *frame,
 PyObject *runtime_deopt(PyThreadState *thread, _PyInterpreterFrame *frame,
 	struct compiled *compiled, uint32_t number, PyObject *top);
 
+/* super().NAME for a call, without an object of super() where that is the builtin: base[0]
+ * and base[1] are the entries of its call and become those of a method; `local` has the cell
+ * of the class. 0; -1: super() raised; 1: the attribute did. */
+int runtime_super_method(PyThreadState *thread, _PyInterpreterFrame *frame,
+	PyObject **base, PyObject *name, uint32_t local);
+
 /* A call: base[0] is a method or NULL, base[1] the callable or self, then the arguments
  * (ceval.c: PRECALL and CALL). Takes all of them off the stack. */
 PyObject *runtime_call(PyThreadState *thread, _PyInterpreterFrame *frame, PyObject **base,

@@ -265,3 +265,22 @@ void op_CALL_MISS(void)
 	top = result;
 	CONT();
 }
+
+/* super().NAME for a call: the entries of the call of super() are at A, the name is C, the
+ * local with the class's cell is B. TARGET is where the attribute raises. */
+void op_SUPER_METHOD(void)
+{
+	int result;
+
+	SET_INSTRUCTION();
+	result = runtime_super_method(thread, frame, SLOT_AT(HOLE_A), HOLE_OBJECT(HOLE_C),
+		HOLE_ARGUMENT(HOLE_B));
+	if (UNLIKELY(result)) {
+		if (result < 0)
+			ERROR();
+		else
+			TARGET();
+		return;
+	}
+	CONT();
+}
