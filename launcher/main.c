@@ -18,6 +18,7 @@
 #include "launcher/rules.h"
 #include "launcher/show.h"
 #include "launcher/sibling.h"
+#include "launcher/stack.h"
 #include "launcher/verify.h"
 
 const char program_name[] = "stablerun";
@@ -83,6 +84,15 @@ static int run_command(int argc, char **argv)
 	return execute_plan(&plan, &options);
 }
 
+static int run(int argc, char **argv)
+{
+	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : NULL;
+
+	if (subcommand)
+		return subcommand->run(argc - 1, argv + 1);
+	return run_command(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	/* With its caller's personality, limits and environment as input, it must never
@@ -91,8 +101,5 @@ int main(int argc, char **argv)
 		die(STATUS_TROUBLE,
 			"refusing to run set-user-ID, set-group-ID or with file "
 			"capabilities: it needs no privileges");
-	const struct subcommand *subcommand = argc > 1 ? find_subcommand(argv[1]) : NULL;
-	if (subcommand)
-		return subcommand->run(argc - 1, argv + 1);
-	return run_command(argc, argv);
+	return stack_run(run, argc, argv);
 }

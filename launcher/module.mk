@@ -23,6 +23,7 @@ LAUNCHER_OBJECTS := $(addprefix $(O)/launcher/, \
 	quote.o \
 	shebang.o \
 	sibling.o \
+	stack.o \
 	strv.o \
 )
 

@@ -155,9 +155,10 @@ static int read_entry(struct rule *rule, const struct catalogue *catalogue,
 	const struct entry *entry, struct rule_evidence *evidence,
 	char message[RULE_MESSAGE])
 {
-	char text[RULE_MOST];
+	/* Not on the stack: a small limit on that is no reason to fail. */
+	cleanup_free char *text = xmalloc(RULE_MOST);
 	ssize_t size = read_rule(
-		catalogue->descriptors[entry->user], entry->name, text, sizeof(text));
+		catalogue->descriptors[entry->user], entry->name, text, RULE_MOST);
 	cleanup_free char *path =
 		xasprintf("%s/%s", catalogue->directories[entry->user], entry->name);
 
