@@ -145,6 +145,15 @@ else
 	echo "SKIP: privileges: needs root"
 fi
 
+small_stack() {
+	for size in 16 64; do
+		rm -rf small
+		(ulimit -s $size && "$stablerun" --seed -o small -- /bin/echo ran) >out 2>err || return 1
+		[ "$(cat out)" = ran ] && grep "the hard limit on the stack is $((size * 1024)) bytes" err &&
+			[ -s small/run.json ] || return 1
+	done
+}
+check "a stack limit of 16 and of 64 KiB" small_stack
 unreadable() {
 	chmod 711 . && cp probe unreadable && chmod 111 unreadable
 	[ "$(as_nobody "$stablerun" -- ./unreadable | stack_of)" = "$usual" ]
