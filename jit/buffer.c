@@ -46,6 +46,16 @@ static uint8_t *extend(struct buffer *buffer, size_t size)
 	return place;
 }
 
+void buffer_reserve(struct buffer *buffer, size_t room)
+{
+	uint8_t *grown = room > buffer->room ? realloc(buffer->bytes, room) : NULL;
+
+	if (!grown)
+		return;
+	buffer->bytes = grown;
+	buffer->room = room;
+}
+
 void buffer_put(struct buffer *buffer, const void *bytes, size_t size)
 {
 	uint8_t *place = extend(buffer, size);

@@ -19,6 +19,9 @@ void buffer_release(struct buffer *buffer);
 /* Empties it and keeps the memory. */
 void buffer_clear(struct buffer *buffer);
 
+/* Makes room ahead of time: later growth up to `room` takes no memory. */
+void buffer_reserve(struct buffer *buffer, size_t room);
+
 void buffer_put(struct buffer *buffer, const void *bytes, size_t size);
 void buffer_u8(struct buffer *buffer, uint8_t value);
 void buffer_u16(struct buffer *buffer, uint16_t value);

@@ -43,7 +43,7 @@ struct image {
 	struct code_info *const *codes;
 	size_t count;
 	bool bytes;
-	struct region *regions; /* owned */
+	struct region *regions; /* in the builder's scratch */
 	size_t region_count;
 	struct {
 		uint32_t name;
@@ -55,9 +55,15 @@ static bool find_regions(struct image *image)
 {
 	struct region *region = NULL;
 
-	image->regions = calloc(image->count + 1, sizeof(struct region));
-	if (!image->regions)
+	const struct region none = {0};
+	struct buffer *scratch = &image->elf->regions;
+
+	buffer_clear(scratch);
+	for (size_t i = 0; i <= image->count; i++)
+		buffer_put(scratch, &none, sizeof(none));
+	if (scratch->failed)
 		return false;
+	image->regions = (struct region *)scratch->bytes;
 	for (size_t i = 0; i < image->count; i++) {
 		const struct code_info *code = image->codes[i];
 
@@ -289,8 +295,18 @@ bool code_elf_build(struct code_elf *elf, struct buffer *out,
 		 elf->names.failed || debug_info_failed(&elf->debug);
 	if (!failed)
 		fill_headers(&image, table);
-	free(image.regions);
 	return !failed;
+}
+
+void code_elf_reserve(struct code_elf *elf, size_t room)
+{
+	struct buffer *parts[] = {&elf->symbols, &elf->strings, &elf->names,
+		&elf->regions, &elf->debug.files, &elf->debug.abbrev, &elf->debug.info,
+		&elf->debug.line, &elf->debug.ranges, &elf->debug.aranges,
+		&elf->debug.frame};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		buffer_reserve(parts[i], room);
 }
 
 void code_elf_release(struct code_elf *elf)
@@ -298,5 +314,6 @@ void code_elf_release(struct code_elf *elf)
 	buffer_release(&elf->symbols);
 	buffer_release(&elf->strings);
 	buffer_release(&elf->names);
+	buffer_release(&elf->regions);
 	debug_info_release(&elf->debug);
 }

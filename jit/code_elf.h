@@ -15,6 +15,7 @@ struct code_info;
 /* Reused from one image to the next. */
 struct code_elf {
 	struct buffer symbols, strings, names;
+	struct buffer regions; /* scratch: of code that lies together */
 	struct debug_info debug;
 };
 
@@ -22,6 +23,8 @@ struct code_elf {
  * `bytes` it holds their bytes as they are now. False: out of memory. */
 bool code_elf_build(struct code_elf *elf, struct buffer *out,
 	struct code_info *const *codes, size_t count, const char *directory, bool bytes);
+/* Room for each of its parts, ahead of time. */
+void code_elf_reserve(struct code_elf *elf, size_t room);
 void code_elf_release(struct code_elf *elf);
 
 #endif

@@ -21,8 +21,8 @@ enum {
 
 /* The files of a unit, each once; the last used is found first. */
 struct files {
-	const char **names; /* owned array of borrowed strings */
-	size_t count, room, last;
+	struct buffer *names; /* borrowed: an array of borrowed strings */
+	size_t count, last;
 };
 
 static void put_abbrev(struct buffer *out)
@@ -49,27 +49,29 @@ static void put_abbrev(struct buffer *out)
 	buffer_u8(out, 0);
 }
 
+static const char *file_name(const struct files *files, size_t index)
+{
+	const char *name;
+
+	memcpy(&name, files->names->bytes + index * sizeof(name), sizeof(name));
+	return name;
+}
+
 /* The number of a file in the line program's table, from 1; 0: no memory, or no name. */
 static size_t file_number(struct files *files, const char *name)
 {
 	if (!*name)
 		return 0;
-	if (files->last && strcmp(files->names[files->last - 1], name) == 0)
+	if (files->last && strcmp(file_name(files, files->last - 1), name) == 0)
 		return files->last;
 	for (size_t i = 0; i < files->count; i++) {
-		if (strcmp(files->names[i], name) == 0)
+		if (strcmp(file_name(files, i), name) == 0)
 			return files->last = i + 1;
 	}
-	if (files->count == files->room) {
-		size_t room = files->room ? files->room * 2 : 16;
-		const char **grown = reallocarray(files->names, room, sizeof(*grown));
-
-		if (!grown)
-			return 0;
-		files->names = grown;
-		files->room = room;
-	}
-	files->names[files->count++] = name;
+	buffer_put(files->names, &name, sizeof(name));
+	if (files->names->failed)
+		return 0;
+	files->count++;
 	return files->last = files->count;
 }
 
@@ -194,7 +196,7 @@ static void put_lines(struct buffer *out, struct files *files,
 	buffer_put(out, operands, sizeof(operands));
 	buffer_u8(out, 0); /* directories */
 	for (size_t i = 0; i < files->count; i++) {
-		buffer_string(out, files->names[i]);
+		buffer_string(out, file_name(files, i));
 		buffer_uleb(out, 0); /* directory */
 		buffer_uleb(out, 0); /* time */
 		buffer_uleb(out, 0); /* size */
@@ -238,8 +240,9 @@ static void put_aranges(struct buffer *out, struct code_info *const *codes, size
 void debug_info_build(struct debug_info *debug, struct code_info *const *codes,
 	size_t count, const char *directory)
 {
-	struct files files = {0};
+	struct files files = {.names = &debug->files};
 
+	buffer_clear(&debug->files);
 	put_abbrev(&debug->abbrev);
 	put_unit(&debug->info, &files, codes, count, directory);
 	put_lines(&debug->line, &files, codes, count);
@@ -249,7 +252,6 @@ void debug_info_build(struct debug_info *debug, struct code_info *const *codes,
 	for (size_t i = 0; i < count; i++)
 		frame_info_fde(&debug->frame, codes[i]->address,
 			code_info_bytes(codes[i]), codes[i]->size);
-	free(files.names);
 }
 
 bool debug_info_failed(const struct debug_info *debug)
@@ -276,4 +278,5 @@ void debug_info_release(struct debug_info *debug)
 	buffer_release(&debug->ranges);
 	buffer_release(&debug->aranges);
 	buffer_release(&debug->frame);
+	buffer_release(&debug->files);
 }

@@ -10,6 +10,7 @@ struct code_info;
 
 struct debug_info {
 	struct buffer abbrev, info, line, ranges, aranges, frame;
+	struct buffer files; /* scratch: names of a unit's files */
 };
 
 /* Describes `count` code objects, ascending, as one compilation unit. File names that are

@@ -4,8 +4,11 @@
 #include "jit/code_elf.h"
 #include "jit/code_info.h"
 
+#include "jit/codemem.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* Code that begins in the same window shares an image: large enough that there are few,
@@ -23,6 +26,18 @@ enum {
 	PENDING_SHARE = 16, /* of all code objects: one in so many may be pending */
 	PAUSE = 20,	    /* times what the last event took */
 };
+
+/* When an image is built follows the clock, and no block of malloc()'s may: code holds
+ * addresses of those that are made later. So an image has a place of its own, as far from
+ * the first as its window's code is times SPREAD, where nothing else is ever mapped; and
+ * what it is built in is as large from the start as it gets. What does not fit is
+ * malloc()'s. */
+enum {
+	SPREAD = 16,
+	PLACE_SIZE = WINDOW * SPREAD,
+	SCRATCH = 64 << 10,
+};
+#define PLACES_BEGIN 0x10000000000UL
 
 /* These four declarations are the interface: gdb looks for the names. */
 enum jit_actions { JIT_NOACTION, JIT_REGISTER_FN, JIT_UNREGISTER_FN };
@@ -60,8 +75,9 @@ __attribute__((noinline)) void __jit_debug_register_code(void)
 struct window {
 	uintptr_t start;
 	struct jit_code_entry entry;
-	char *image; /* owned; NULL: nothing is registered */
-	bool dirty;  /* its code is not as registered */
+	char *image;   /* NULL: nothing is registered */
+	size_t mapped; /* bytes of the image's own mapping; 0: it is malloc()'s */
+	bool dirty;    /* its code is not as registered */
 };
 
 struct gdbjit {
@@ -85,6 +101,8 @@ struct gdbjit *gdbjit_new(const char *directory)
 		free(gdb);
 		return NULL;
 	}
+	buffer_reserve(&gdb->image, PLACE_SIZE);
+	code_elf_reserve(&gdb->elf, SCRATCH);
 	return gdb;
 }
 
@@ -115,19 +133,41 @@ static void unregister(struct window *window)
 	if (entry->next_entry)
 		entry->next_entry->prev_entry = entry->prev_entry;
 	tell(JIT_UNREGISTER_FN, entry);
-	free(window->image);
+	if (window->mapped)
+		munmap(window->image, window->mapped);
+	else
+		free(window->image);
 	window->image = NULL;
 }
 
-/* Takes the image. */
-static void enter(struct window *window, char *image, size_t size)
+/* Memory for a window's image; false: out of memory. */
+static bool allocate(struct window *window, size_t size)
+{
+	char *place = (char *)PLACES_BEGIN + (window->start - CODEMEM_BASE) * SPREAD;
+
+	window->mapped = 0;
+	window->image = MAP_FAILED;
+	if (size <= PLACE_SIZE && window->start >= CODEMEM_BASE)
+		window->image = mmap(place, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (window->image == place) {
+		window->mapped = size;
+		return true;
+	}
+	/* Kernels before 4.17 take the place for a wish. */
+	if (window->image != MAP_FAILED)
+		munmap(window->image, size);
+	window->image = malloc(size);
+	return window->image;
+}
+
+static void enter(struct window *window, size_t size)
 {
 	struct jit_code_entry *first = __jit_debug_descriptor.first_entry;
 
-	window->image = image;
 	window->entry = (struct jit_code_entry){
 		.next_entry = first,
-		.symfile_addr = image,
+		.symfile_addr = window->image,
 		.symfile_size = size,
 	};
 	if (first)
@@ -178,7 +218,6 @@ static void renew(
 	struct gdbjit *gdb, struct window *window, const struct code_table *table)
 {
 	size_t first = code_table_find(table, window->start), end;
-	char *image;
 
 	while (first < table->count && table->codes[first]->address < window->start)
 		first++;
@@ -193,11 +232,10 @@ static void renew(
 	if (!code_elf_build(&gdb->elf, &gdb->image, table->codes + first, end - first,
 		    gdb->directory, false))
 		return;
-	image = malloc(gdb->image.size);
-	if (!image)
+	if (!allocate(window, gdb->image.size))
 		return;
-	memcpy(image, gdb->image.bytes, gdb->image.size);
-	enter(window, image, gdb->image.size);
+	memcpy(window->image, gdb->image.bytes, gdb->image.size);
+	enter(window, gdb->image.size);
 }
 
 static uint64_t now(void)
