@@ -103,8 +103,9 @@ static void let_go(
 	}
 	if (order->hold)
 		kill(pid, SIGSTOP);
-	/* The last descriptor: a pipe must not look open because of this process. */
-	close(STDERR_FILENO);
+	/* A pipe must not look open because of this process. Not before, as who waits for the
+	 * end of one that the execve closes finds the program in its place then. */
+	syscall(SYS_close_range, 0, ~0U, 0);
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 }
 
@@ -155,23 +156,6 @@ static void prepare_stack(char *stack)
 	madvise(stack + STACK_SIZE - STACK_USED, STACK_USED, MADV_POPULATE_WRITE);
 }
 
-/* Nothing that it inherits is of use to it but stderr. A pipe that it held open would keep
- * its reader waiting. */
-static void tidy(const struct helper *helper)
-{
-	int keep = helper->pipe[1], next = STDERR_FILENO + 1;
-
-	setsid();
-	for (int fd = 0; fd < STDERR_FILENO; fd++)
-		if (fd != keep)
-			close(fd);
-	if (keep > next)
-		syscall(SYS_close_range, next, keep - 1, 0);
-	syscall(SYS_close_range, keep >= next ? keep + 1 : next, ~0U, 0);
-	if (helper->stack)
-		prepare_stack(helper->stack);
-}
-
 /* The program goes on with its stack, where *helper may be, once it knows. */
 static void tell(struct helper *helper, int error)
 {
@@ -192,7 +176,9 @@ static int run_helper(void *data)
 	const struct helper helper = *(struct helper *)data;
 	struct remote remote = {helper.program, -1};
 
-	tidy(&helper);
+	setsid();
+	if (helper.stack)
+		prepare_stack(helper.stack);
 	int error = seize(helper.program);
 	tell(data, error);
 	if (!error && !remote_wait(&remote, PTRACE_CONT, REMOTE_EXEC))

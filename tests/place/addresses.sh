@@ -2,7 +2,7 @@
 # Where personality() is refused a program prints the same addresses whoever starts it and
 # whatever kind of ELF it is, and they are those of --place=move outside of the filter.
 #
-# ROUNDS=15 runs each kind of program more than 200 times.
+# ROUNDS=14 runs each kind of program 210 times, in 15 contexts.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
 rounds=${ROUNDS:-2}
