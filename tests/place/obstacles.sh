@@ -121,7 +121,7 @@ else
 		limited "$stablerun" --place=move -- ./probe
 
 	stack() { (ulimit -s "$1" && shift && exec "$@"); }
-	for limit in 64 100 1024; do
+	for limit in 16 24 64 100 1024; do
 		tiny() {
 			# As far as it runs without us. The pad does not fit, so that the stack is
 			# elsewhere, but the same each time.

@@ -85,6 +85,42 @@ END
 gcc -o orphan orphan.c
 check "no child of ours" "$stablerun" --place=move -- ./orphan
 
+# Its code is written over for a moment while the program is moved.
+cat >vdso.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+int main(void)
+{
+	const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
+	char line[512];
+	unsigned long start, end = 0;
+	FILE *maps = fopen("/proc/self/smaps", "r");
+	int inside = 0;
+	while (fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "[vdso]") && sscanf(line, "%lx-%lx", &start, &end) == 2)
+			inside = 1;
+		if (inside && !strncmp(line, "Anonymous:", 10))
+			break;
+	}
+	/* Whether a page of it is a copy. */
+	fprintf(stderr, "%s", line);
+	fwrite(vdso, 1, end - start, stdout);
+	return start != (unsigned long)vdso;
+}
+END
+gcc -O1 -o vdso vdso.c
+vdso() {
+	"$stablerun" --place=personality -- ./vdso >output/vdso 2>output/copied || return 1
+	[ "$(wc -c <output/vdso)" -ge 4096 ] || return 1
+	for refusal in "" mmap-wx mprotect-x; do
+		# shellcheck disable=SC2086 # a word or none
+		./refuse $refusal "$stablerun" -- ./vdso 2>output/err | cmp - output/vdso || return 1
+		diff output/err output/copied || return 1
+	done
+}
+check "the vdso" vdso
+
 # Shebangs are the kernel's own way of executing two files.
 shebang() {
 	printf '#!%s -O\nimport sys\nprint(sys.argv)\n' /usr/bin/python3 >script
