@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "launcher/base.h"
+#include "launcher/strv.h"
 
 enum {
 	OPTION_AGAIN = 256,
@@ -146,12 +147,28 @@ static unsigned parse_clock(const char *value)
 }
 
 /* Standard output is only ever written by --help, --version and --plan. */
-_Noreturn static void print_and_exit(const char *text)
+_Noreturn void options_print(const char *text)
 {
 	if (fputs(text, stdout) < 0 || fflush(stdout))
 		die(STATUS_TROUBLE, "cannot write to standard output: %s",
 			strerror(errno));
 	exit(0);
+}
+
+unsigned long options_count(const char *option, const char *value, unsigned long most)
+{
+	cleanup_free char *expected = xasprintf("a number from 1 to %lu", most);
+	unsigned long number = parse_number(option, value, most, expected);
+
+	if (!number)
+		refuse(option, value, expected);
+	return number;
+}
+
+void options_hand_on(struct strv *line, const struct option *option, const char *value)
+{
+	strv_add(line, xasprintf("--%s%s%s", option->name, value ? "=" : "",
+			       value ? value : ""));
 }
 
 static void parse_option(struct options *options, int option)
@@ -195,8 +212,8 @@ static void parse_option(struct options *options, int option)
 			refuse("--plan", optarg, "text or json");
 		options->plan = optarg && !strcmp(optarg, "json") ? PLAN_JSON : PLAN_TEXT;
 		break;
-	case OPTION_VERSION: print_and_exit("stablerun " VERSION "\n");
-	case OPTION_HELP: print_and_exit(usage);
+	case OPTION_VERSION: options_print("stablerun " VERSION "\n");
+	case OPTION_HELP: options_print(usage);
 	default: exit(STATUS_TROUBLE); /* getopt has said what is wrong */
 	}
 }

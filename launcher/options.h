@@ -46,4 +46,29 @@ void options_parse(struct options *options, int argc, char **argv);
 const char *options_env_name(enum options_env env);
 const char *options_place_name(enum options_place place);
 
+/* ---- for subcommands that make plain runs ---- */
+
+struct option;
+struct strv;
+
+/* Rows for getopt_long() of the options that a subcommand hands on, each with this code. */
+#define OPTIONS_HANDED_ON(code)                           \
+	{"seed", optional_argument, NULL, code},          \
+		{"clock", required_argument, NULL, code}, \
+		{"rule", required_argument, NULL, code},  \
+		{"env", required_argument, NULL, code},   \
+		{"cpu", required_argument, NULL, code},   \
+	{                                                 \
+		"place", required_argument, NULL, code    \
+	}
+
+/* Adds such an option, as it was given, to a plain run's command line. */
+void options_hand_on(struct strv *line, const struct option *option, const char *value);
+
+/* The value of `option` as a number from 1 to `most`; else a message and the end. */
+unsigned long options_count(const char *option, const char *value, unsigned long most);
+
+/* Prints to standard output and exits. */
+_Noreturn void options_print(const char *text);
+
 #endif

@@ -55,12 +55,7 @@ static const struct option long_options[] = {
 	{"remote", required_argument, NULL, OPTION_ENGINE},
 	{"differing", required_argument, NULL, OPTION_ENGINE},
 	{"help", no_argument, NULL, OPTION_HELP},
-	{"seed", optional_argument, NULL, OPTION_PASSED},
-	{"clock", required_argument, NULL, OPTION_PASSED},
-	{"rule", required_argument, NULL, OPTION_PASSED},
-	{"env", required_argument, NULL, OPTION_PASSED},
-	{"cpu", required_argument, NULL, OPTION_PASSED},
-	{"place", required_argument, NULL, OPTION_PASSED},
+	OPTIONS_HANDED_ON(OPTION_PASSED),
 	{"plan", optional_argument, NULL, OPTION_PASSED},
 	{0},
 };
@@ -103,26 +98,12 @@ struct perf_options {
 	struct engine_options engine;
 };
 
-static unsigned long parse_number(
-	const char *option, const char *value, unsigned long most)
-{
-	char *end;
-
-	errno = 0;
-	unsigned long number = strtoul(value, &end, 10);
-	if (*value < '0' || *value > '9' || errno || *end || number < 1 || number > most)
-		die(STATUS_TROUBLE,
-			"bad value '%s' for option '%s': expected a number from 1 to %lu",
-			value, option, most);
-	return number;
-}
-
 static void parse_option(struct perf_options *options, int option, int index)
 {
 	switch (option) {
-	case 'n': options->runs = (unsigned)parse_number("-n", optarg, RUNS_MOST); break;
+	case 'n': options->runs = (unsigned)options_count("-n", optarg, RUNS_MOST); break;
 	case 'F':
-		options->recorder.frequency = parse_number("-F", optarg, FREQUENCY_MOST);
+		options->recorder.frequency = options_count("-F", optarg, FREQUENCY_MOST);
 		break;
 	case 'e': options->recorder.event = optarg; break;
 	case 'o': options->output = optarg; break;
@@ -131,18 +112,12 @@ static void parse_option(struct perf_options *options, int option, int index)
 		options->recorder.call_graph =
 			strcmp(optarg, "none") == 0 ? NULL : optarg;
 		break;
-	case OPTION_HELP:
-		if (fputs(usage, stdout) < 0 || fflush(stdout))
-			die(STATUS_TROUBLE, "cannot write to standard output: %s",
-				strerror(errno));
-		exit(0);
+	case OPTION_HELP: options_print(usage);
 	case OPTION_ENGINE:
 		engine_option(&options->engine, long_options[index].name, optarg);
 		break;
 	case OPTION_PASSED:
-		strv_add(&options->passed,
-			xasprintf("--%s%s%s", long_options[index].name, optarg ? "=" : "",
-				optarg ? optarg : ""));
+		options_hand_on(&options->passed, &long_options[index], optarg);
 		break;
 	default: exit(STATUS_TROUBLE); /* getopt has said what is wrong */
 	}

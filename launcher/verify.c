@@ -42,12 +42,7 @@ static const struct option long_options[] = {
 	{"contexts", required_argument, NULL, OPTION_CONTEXTS},
 	{"keep", required_argument, NULL, OPTION_KEEP},
 	{"help", no_argument, NULL, OPTION_HELP},
-	{"seed", optional_argument, NULL, OPTION_PASSED},
-	{"clock", required_argument, NULL, OPTION_PASSED},
-	{"rule", required_argument, NULL, OPTION_PASSED},
-	{"env", required_argument, NULL, OPTION_PASSED},
-	{"cpu", required_argument, NULL, OPTION_PASSED},
-	{"place", required_argument, NULL, OPTION_PASSED},
+	OPTIONS_HANDED_ON(OPTION_PASSED),
 	{0},
 };
 
@@ -111,33 +106,15 @@ static void parse_contexts(struct verify *verify, const char *list)
 	}
 }
 
-static unsigned parse_runs(const char *value)
-{
-	char *end;
-	unsigned long number = strtoul(value, &end, 10);
-
-	if (*value < '0' || *value > '9' || *end || number < 1 || number > RUNS_MOST)
-		die(STATUS_TROUBLE,
-			"bad value '%s' for option '-n': expected a number from 1 to %d",
-			value, RUNS_MOST);
-	return (unsigned)number;
-}
-
 static void parse_option(struct verify *verify, int option, int index)
 {
 	switch (option) {
-	case 'n': verify->runs = parse_runs(optarg); break;
+	case 'n': verify->runs = (unsigned)options_count("-n", optarg, RUNS_MOST); break;
 	case OPTION_CONTEXTS: parse_contexts(verify, optarg); break;
 	case OPTION_KEEP: verify->keep = optarg; break;
-	case OPTION_HELP:
-		if (fputs(usage, stdout) < 0 || fflush(stdout))
-			die(STATUS_TROUBLE, "cannot write to standard output: %s",
-				strerror(errno));
-		exit(0);
+	case OPTION_HELP: options_print(usage);
 	case OPTION_PASSED:
-		strv_add(&verify->passed,
-			xasprintf("--%s%s%s", long_options[index].name, optarg ? "=" : "",
-				optarg ? optarg : ""));
+		options_hand_on(&verify->passed, &long_options[index], optarg);
 		break;
 	default: exit(STATUS_TROUBLE);
 	}

@@ -18,7 +18,7 @@ export BUILD TMPDIR=$TMP
 least() {
 	case $1 in
 	java) echo 99 - ;;
-	php | ruby | qemu-user) echo 100 - ;;
+	php | ruby | qemu-user | sbcl) echo 100 - ;;
 	*) echo 100 100 ;;
 	esac
 }
