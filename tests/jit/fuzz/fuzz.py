@@ -3,8 +3,8 @@
     fuzz.py [-n COUNT] [--seed FIRST] [--options OPTIONS]... [--keep DIRECTORY] PROGRAM
 
 Each of COUNT programs (numbers FIRST, FIRST+1, …) runs under this Python and under PROGRAM with
-each of the OPTIONS given; output, errors and exit status must be the same. One process runs many
-programs, each in a child of its own; what differs is run again on its own. A program that
+each of the OPTIONS given; output, errors and exit status must be the same. One process runs
+many programs; those of a batch that differs are run again on their own. A program that
 differs is cut down to the lines that matter and printed. The last line is the total; exit
 status 1 when one differed.
 """
@@ -23,6 +23,8 @@ import gen
 
 # A program that grows beyond these under the reference is left out.
 SECONDS = 2
+# Programs that one child runs.
+BATCH = 20
 MEMORY = 400 << 20
 TIMEOUT = 120
 
@@ -89,12 +91,13 @@ class Server:
             env=ENVIRONMENT,
         )
 
-    def run(self, path, limited=False):
+    def run(self, paths, limited=False):
         if self.process is None:
             self.start()
-        limits = f"{SECONDS} {MEMORY}" if limited else "0 0"
+        path = paths[0]
+        limits = f"{SECONDS + len(paths) // 4} {MEMORY}" if limited else "0 0"
         try:
-            self.process.stdin.write(f"{path} {limits} {TIMEOUT}\n")
+            self.process.stdin.write(f"{path} {limits} {TIMEOUT} {' '.join(paths)}\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
         except BrokenPipeError:
@@ -125,11 +128,11 @@ class Servers:
     def __init__(self):
         self.servers = {}
 
-    def run(self, command, path, limited=False):
+    def run(self, command, paths, limited=False):
         key = tuple(command)
         if key not in self.servers:
             self.servers[key] = Server(command)
-        return self.servers[key].run(path, limited)
+        return self.servers[key].run(paths, limited)
 
 
 WORKER = threading.local()
@@ -213,6 +216,23 @@ def describe(want, got):
     return lines
 
 
+def try_batch(seeds, arguments):
+    """Runs some programs in one process every way; returns reports of what differed."""
+    with tempfile.TemporaryDirectory(prefix="stablerun-fuzz.") as directory:
+        paths = []
+        for seed in seeds:
+            paths.append(os.path.join(directory, f"program{seed}.py"))
+            write(gen.text_of(gen.generate(seed)), paths[-1])
+        want = servers().run(REFERENCE, paths, True)
+        same = is_usable(want) and all(
+            servers().run([arguments.program, *options.split()], paths) == want
+            for options in arguments.options
+        )
+    if same:
+        return []
+    return [report for seed in seeds if (report := try_program(seed, arguments))]
+
+
 def try_program(seed, arguments):
     """Runs one program every way; returns a report of what differed, or None."""
     with tempfile.TemporaryDirectory(prefix="stablerun-fuzz.") as directory:
@@ -221,13 +241,13 @@ def try_program(seed, arguments):
         if not compiles(text):
             return f"program {seed} does not compile: the generator is wrong"
         write(text, path)
-        want = servers().run(REFERENCE, path, True)
+        want = servers().run(REFERENCE, [path], True)
         if not is_usable(want):
             return None
         for options in arguments.options:
             command = [arguments.program, *options.split()]
-            got = servers().run(command, path)
-            if got == want:
+            got = servers().run(command, [path])
+            if got == want or servers().run(REFERENCE, [path], True) != want:
                 continue
             found = differs(text, command, path)
             if not found:
@@ -271,15 +291,17 @@ def parse(argv):
 def main(argv):
     warnings.simplefilter("ignore")
     arguments = parse(argv)
-    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    last = arguments.seed + arguments.count
+    batches = [range(i, min(i + BATCH, last)) for i in range(arguments.seed, last, BATCH)]
     done = different = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for report in pool.map(lambda seed: try_program(seed, arguments), seeds):
-            done += 1
-            if report is None:
-                continue
-            different += 1
-            print(f"--- {report}", flush=True)
+        for seeds, reports in zip(
+            batches, pool.map(lambda seeds: try_batch(seeds, arguments), batches)
+        ):
+            done += len(seeds)
+            different += len(reports)
+            for report in reports:
+                print(f"--- {report}", flush=True)
             if different >= arguments.most:
                 pool.shutdown(cancel_futures=True)
                 break
