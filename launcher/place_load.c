@@ -397,13 +397,22 @@ static const char *build_stack(struct load *load)
  * would. The kernel lets it grow when it is touched; what is below is removed later. */
 static const char *size_stack(struct load *load)
 {
+	/* What may be in arguments and environment under any limit (ARG_MAX). */
+	enum { STRINGS_LEAST = 128 << 10 };
 	struct place_range *top = &load->layout.parts[PLACE_TOP];
-	uint64_t low = load->stack.low - top->shift;
+	struct load_stack *stack = &load->stack;
+	uint64_t strings = PLACE_STACK_TOP - stack->arg_start;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur < top->end - low ||
-		limit.rlim_cur / 4 < PLACE_STACK_TOP - load->stack.arg_start)
+	if (getrlimit(RLIMIT_STACK, &limit))
+		return "the stack's limit cannot be read";
+	/* All that the limit allows where that is less than usual. */
+	if (limit.rlim_cur < PLACE_STACK_TOP - stack->low)
+		stack->low = page_up(PLACE_STACK_TOP - limit.rlim_cur);
+	if (stack->low > page_down(stack->rsp - sizeof(uint64_t)) ||
+		(strings > limit.rlim_cur / 4 && strings > STRINGS_LEAST))
 		return "its arguments and environment do not fit the stack's limit";
+	uint64_t low = stack->low - top->shift;
 	for (uint64_t at = top->start; at > low; at -= PAGE)
 		*(volatile char *)(at - PAGE) = 0;
 	return NULL;

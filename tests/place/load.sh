@@ -41,6 +41,15 @@ print(len(sys.argv), hashlib.md5(repr(sys.argv).encode()).hexdigest())
 print(hashlib.md5(open("/proc/self/cmdline", "rb").read()).hexdigest())
 print([line for line in open("/proc/self/maps") if "stack" in line])' $(cat numbers)
 
+small() {
+	for place in move load; do
+		(ulimit -s 32 && exec "$stablerun" --place=$place --rule=none -- ./probe.pie) \
+			>output/small.$place 2>output/err || { cat output/err; return 1; }
+	done
+	diff output/small.move output/small.load
+}
+check "a stack of 32 KiB" small
+
 # What /proc tells, and what a libc registers with the kernel.
 cat >state.py <<'END'
 import os, re, signal, struct, threading
