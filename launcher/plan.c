@@ -241,8 +241,10 @@ void plan_make(struct plan *plan, const struct options *options,
 	plan_block(plan, options, machine);
 	decide_supervision(plan, options);
 	note_children(plan);
-	if (options->cpu >= 0)
+	if (options->cpu >= 0) {
 		plan_pin(plan, "cpu", "option --cpu", "%d", plan->cpu);
+		plan_pin(plan, "scheduling", "option --cpu", PLAN_TURNS);
+	}
 }
 
 void plan_release(struct plan *plan)

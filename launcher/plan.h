@@ -94,6 +94,9 @@ void plan_make(struct plan *plan, const struct options *options,
 	const struct rule *rule);
 void plan_release(struct plan *plan);
 
+/* What goes with one CPU, see launch.c. */
+#define PLAN_TURNS "batch, in turns of up to 100 ms"
+
 /* For those who add pins. The value is a format; name and source are copied or static. */
 void plan_pin(struct plan *plan, const char *name, const char *source, const char *format,
 	...) __attribute__((format(printf, 4, 5)));

@@ -84,6 +84,7 @@ static void add_needs(
 	if (rule->one_cpu && plan->cpu < 0 && first_cpu >= 0) {
 		plan->cpu = first_cpu;
 		plan_pin(plan, "cpu", source, "%d", first_cpu);
+		plan_pin(plan, "scheduling", source, PLAN_TURNS);
 	}
 }
 
