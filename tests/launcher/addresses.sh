@@ -45,11 +45,11 @@ moved() {
 }
 check "as setarch -R" moved
 
-# What is beyond 124 KiB lands on another step, by a whole number of pages.
+# What is beyond 32 KiB lands on another step, by a whole number of pages.
 steps() {
 	small=$("$stablerun" -- ./probe | awk '$1 == "local" { print $2 }')
 	large=$(context 300000-bytes ./probe | awk '$1 == "local" { print $2 }')
-	[ $(((small - large) % 126976)) -eq 0 ] && [ "$small" != "$large" ]
+	[ $(((small - large) % 4096)) -eq 0 ] && [ "$small" != "$large" ]
 }
 check "300000 bytes" steps
 
