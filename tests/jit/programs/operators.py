@@ -1,5 +1,7 @@
 # Attributes and operators of every type with every other one.
-import sys, enum, dataclasses, typing, decimal, fractions, functools, abc, types, weakref, copy
+import sys
+sys.path.pop(0)  # numbers.py beside this one is not the one that decimal wants
+import enum, dataclasses, typing, decimal, fractions, functools, abc, types, weakref, copy
 
 
 @dataclasses.dataclass(order=True)
