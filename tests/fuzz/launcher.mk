@@ -5,7 +5,7 @@
 LAUNCHER_FUZZ_NAMES := rule runjson maps
 LAUNCHER_FUZZ_OBJECTS := $(patsubst $(O)/%.o,$(O)/fuzz/obj/%.o,$(RUN_OBJECTS)) \
 	$(addprefix $(O)/fuzz/obj/, \
-	launcher/base.o launcher/codes.o launcher/maps.o launcher/perfdata.o \
+	launcher/base.o launcher/codes.o launcher/maps.o launcher/pad.o launcher/perfdata.o \
 	launcher/rule_match.o launcher/rule_parse.o launcher/strv.o tests/fuzz/fuzz.o)
 LAUNCHER_FUZZ_PROGRAMS := $(addprefix $(O)/fuzz/fuzz_,$(LAUNCHER_FUZZ_NAMES))
 
