@@ -458,8 +458,9 @@ _Static_assert(
 		STENCIL_SHIFT_RIGHT_OO == STENCIL_SHIFT_RIGHT_BB + 3 &&
 		STENCIL_FLOOR_DIVIDE_OO == STENCIL_FLOOR_DIVIDE_BB + 3 &&
 		STENCIL_REMAINDER_OO == STENCIL_REMAINDER_BB + 3 &&
-		STENCIL_COMPARE_NUMBERS_OO == STENCIL_COMPARE_NUMBERS_BB + 3 &&
-		STENCIL_COMPARE_NUMBERS_JUMP_OO == STENCIL_COMPARE_NUMBERS_JUMP_BB + 3,
+		STENCIL_COMPARE_GREATER_EQUAL_OO == STENCIL_COMPARE_LESS_BB + 23 &&
+		STENCIL_JUMP_IF_GREATER_EQUAL_OO == STENCIL_JUMP_IF_LESS_BB + 23 &&
+		STENCIL_JUMP_UNLESS_GREATER_EQUAL_OO == STENCIL_JUMP_UNLESS_LESS_BB + 23,
 	"variants by ownership follow each other");
 
 /* The stencil for an operation on numbers by who owns the operands, or -1. */
@@ -631,17 +632,11 @@ static uint32_t take_two_to_jump(struct lower *lower)
 	       (lower_owned(b) ? RUNTIME_OWNS_B : 0);
 }
 
-/* Outcomes of a comparison by sign: bit 0 less, bit 1 equal, bit 2 greater. */
-static uint32_t outcomes(uint32_t operation)
+/* The stencil for a comparison of numbers, of those that follow `first`. */
+static enum stencils compare_stencil(
+	enum stencils first, uint32_t operation, uint32_t owned)
 {
-	static const uint8_t masks[] = {[Py_LT] = 1,
-		[Py_LE] = 3,
-		[Py_EQ] = 2,
-		[Py_NE] = 5,
-		[Py_GT] = 4,
-		[Py_GE] = 6};
-
-	return masks[operation];
+	return (enum stencils)((uint32_t)first + operation * 4 + owned);
 }
 
 /* Compares and jumps where the outcome is `when`. */
@@ -651,7 +646,6 @@ static void compare_jump(struct lower *lower, int number, bool when, uint32_t ow
 	uint32_t oparg = lower_op(lower)->oparg;
 	bool back = jump->flags & IR_BACKWARD;
 	int over = back ? emit_label(lower->emit) : lower_label(lower, jump->target);
-	uint32_t mask = outcomes(oparg);
 	struct cache *cache;
 	struct cache_seed seed;
 
@@ -659,9 +653,10 @@ static void compare_jump(struct lower *lower, int number, bool when, uint32_t ow
 	cache = cache_begin(lower, CACHE_COMPARE, NULL, owned, 0);
 	cache->oparg |= when ? RUNTIME_WHEN : 0;
 	cache->target_label = over;
-	seed = (struct cache_seed){
-		(enum stencils)(STENCIL_COMPARE_NUMBERS_JUMP_BB + (int)owned),
-		{.b = when ? mask : 7 & ~mask}};
+	seed = (struct cache_seed){compare_stencil(when ? STENCIL_JUMP_IF_LESS_BB
+							: STENCIL_JUMP_UNLESS_LESS_BB,
+					   oparg, owned),
+		{0}};
 	cache_end(lower, cache, STENCIL_COMPARE_MISS_JUMP, &seed);
 	if (back) {
 		jump_back(lower, number);
@@ -681,8 +676,8 @@ static void lower_compare_op(struct lower *lower)
 		return;
 	}
 	cache_operands(lower, CACHE_COMPARE, owned,
-		STENCIL_COMPARE_NUMBERS_BB + (int)owned,
-		(struct emit_holes){.b = outcomes(oparg)}, STENCIL_COMPARE_MISS);
+		(int)compare_stencil(STENCIL_COMPARE_LESS_BB, oparg, owned),
+		(struct emit_holes){0}, STENCIL_COMPARE_MISS);
 	lower_push_top(lower);
 }
 

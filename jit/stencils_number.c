@@ -168,28 +168,6 @@ INTEGER(SHIFT_RIGHT, y >= 0 && y < 64, x >> y)
 INTEGER(FLOOR_DIVIDE, x >= 0 && y > 0, (uint32_t)x / (uint32_t)y)
 INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
 
-/* B has bit 0 where less, bit 1 where equal, bit 2 where greater makes the outcome true.
- */
-#define COMPARE_SIGN(own_a, own_b, then)                            \
-	do {                                                        \
-		int sign;                                           \
-		if (is_small(a) && is_small(b)) {                   \
-			long x = small_value(a);                    \
-			long y = small_value(b);                    \
-			sign = (x > y) - (x < y);                   \
-		} else if (LIKELY(is_float(a) && is_float(b))) {    \
-			double x = float_value(a);                  \
-			double y = float_value(b);                  \
-			if (UNLIKELY(x != x || y != y))             \
-				goto slow;                          \
-			sign = (x > y) - (x < y);                   \
-		} else {                                            \
-			goto slow;                                  \
-		}                                                   \
-		bool yes = HOLE_ARGUMENT(HOLE_B) >> (sign + 1) & 1; \
-		then;                                               \
-	} while (0)
-
 #define DROP_BOTH(own_a, own_b)                             \
 	do {                                                \
 		if (own_a && own_b) {                       \
@@ -204,43 +182,80 @@ INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
 		}                                           \
 	} while (0)
 
-#define COMPARE_VARIANT(suffix, own_a, own_b)                      \
-	void op_COMPARE_NUMBERS_##suffix(PyObject *a, PyObject *b) \
-	{                                                          \
-		COMPARE_SIGN(own_a, own_b, {                       \
-			top = yes ? Py_True : Py_False;            \
-			top->ob_refcnt++;                          \
-			DROP_BOTH(own_a, own_b);                   \
-			CONT();                                    \
-			return;                                    \
-		});                                                \
-	slow:                                                      \
-		exit2(a, b);                                       \
+/* Comparisons; those of floats are false where one is no number, but for `!=`. */
+#define COMPARE_NUMBERS(operator, then)                               \
+	do {                                                          \
+		bool yes;                                             \
+		if (LIKELY(is_small(a) && is_small(b)))               \
+			yes = small_value(a) operator small_value(b); \
+		else if (LIKELY(is_float(a) && is_float(b)))          \
+			yes = float_value(a) operator float_value(b); \
+		else                                                  \
+			goto slow;                                    \
+		then;                                                 \
+		return;                                               \
+	} while (0)
+
+#define COMPARE_VARIANT(name, suffix, own_a, own_b, operator)       \
+	void op_COMPARE_##name##_##suffix(PyObject *a, PyObject *b) \
+	{                                                           \
+		COMPARE_NUMBERS(operator, {                         \
+			top = yes ? Py_True : Py_False;             \
+			top->ob_refcnt++;                           \
+			DROP_BOTH(own_a, own_b);                    \
+			CONT();                                     \
+		});                                                 \
+	slow:                                                       \
+		exit2(a, b);                                        \
 	}
 
-#define COMPARE_JUMP_VARIANT(suffix, own_a, own_b)                      \
-	void op_COMPARE_NUMBERS_JUMP_##suffix(PyObject *a, PyObject *b) \
-	{                                                               \
-		COMPARE_SIGN(own_a, own_b, {                            \
-			if (yes) {                                      \
-				DROP_BOTH(own_a, own_b);                \
-				TARGET();                               \
-			} else {                                        \
-				DROP_BOTH(own_a, own_b);                \
-				CONT();                                 \
-			}                                               \
-			return;                                         \
-		});                                                     \
-	slow:                                                           \
-		exit2(a, b);                                            \
+/* Jumps where the outcome is `when`. */
+#define JUMP_VARIANT(name, suffix, own_a, own_b, operator, when) \
+	void op_##name##_##suffix(PyObject *a, PyObject *b)      \
+	{                                                        \
+		COMPARE_NUMBERS(operator, {                      \
+			if (yes == when) {                       \
+				DROP_BOTH(own_a, own_b);         \
+				TARGET();                        \
+			} else {                                 \
+				DROP_BOTH(own_a, own_b);         \
+				CONT();                          \
+			}                                        \
+		});                                              \
+	slow:                                                    \
+		exit2(a, b);                                     \
 	}
 
-COMPARE_VARIANT(BB, 0, 0)
-COMPARE_VARIANT(OB, 1, 0)
-COMPARE_VARIANT(BO, 0, 1)
-COMPARE_VARIANT(OO, 1, 1)
+#define COMPARE(name, operator)                   \
+	COMPARE_VARIANT(name, BB, 0, 0, operator) \
+	COMPARE_VARIANT(name, OB, 1, 0, operator) \
+	COMPARE_VARIANT(name, BO, 0, 1, operator) \
+	COMPARE_VARIANT(name, OO, 1, 1, operator)
 
-COMPARE_JUMP_VARIANT(BB, 0, 0)
-COMPARE_JUMP_VARIANT(OB, 1, 0)
-COMPARE_JUMP_VARIANT(BO, 0, 1)
-COMPARE_JUMP_VARIANT(OO, 1, 1)
+#define COMPARE_JUMP(name, operator, when)           \
+	JUMP_VARIANT(name, BB, 0, 0, operator, when) \
+	JUMP_VARIANT(name, OB, 1, 0, operator, when) \
+	JUMP_VARIANT(name, BO, 0, 1, operator, when) \
+	JUMP_VARIANT(name, OO, 1, 1, operator, when)
+
+/* In the order of Py_LT and its kin. */
+COMPARE(LESS, <)
+COMPARE(LESS_EQUAL, <=)
+COMPARE(EQUAL, ==)
+COMPARE(NOT_EQUAL, !=)
+COMPARE(GREATER, >)
+COMPARE(GREATER_EQUAL, >=)
+
+COMPARE_JUMP(JUMP_IF_LESS, <, true)
+COMPARE_JUMP(JUMP_IF_LESS_EQUAL, <=, true)
+COMPARE_JUMP(JUMP_IF_EQUAL, ==, true)
+COMPARE_JUMP(JUMP_IF_NOT_EQUAL, !=, true)
+COMPARE_JUMP(JUMP_IF_GREATER, >, true)
+COMPARE_JUMP(JUMP_IF_GREATER_EQUAL, >=, true)
+
+COMPARE_JUMP(JUMP_UNLESS_LESS, <, false)
+COMPARE_JUMP(JUMP_UNLESS_LESS_EQUAL, <=, false)
+COMPARE_JUMP(JUMP_UNLESS_EQUAL, ==, false)
+COMPARE_JUMP(JUMP_UNLESS_NOT_EQUAL, !=, false)
+COMPARE_JUMP(JUMP_UNLESS_GREATER, >, false)
+COMPARE_JUMP(JUMP_UNLESS_GREATER_EQUAL, >=, false)
