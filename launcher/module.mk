@@ -35,6 +35,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	place_helper.o \
 	place_layout.o \
 	place_load.o \
+	place_load_file.o \
 	place_load_stack.o \
 	place_maps.o \
 	place_move.o \

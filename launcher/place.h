@@ -14,7 +14,8 @@
  *     place_move.c     the moving, step by step; place_read.c: what is there
  *     place_layout.c, place_calls.c, place_stack.c, place_maps.c, place_elf.c   decide
  *     remote.c         system calls and memory of the stopped program
- *     place_load.c     the program loaded without execve, where nobody may be traced */
+ *     place_load.c     the program loaded without execve, where nobody may be traced;
+ *                      place_load_file.c, place_load_stack.c: its parts */
 #ifndef LAUNCHER_PLACE_H
 #define LAUNCHER_PLACE_H
 

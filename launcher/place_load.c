@@ -26,13 +26,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "launcher/base.h"
 #include "launcher/place_calls.h"
 #include "launcher/place_layout.h"
+#include "launcher/place_load_file.h"
 #include "launcher/place_load_stack.h"
 #include "launcher/remote.h"
 
@@ -53,19 +53,10 @@ const char place_load_cost[] =
 	"programs that look for their files by it fail, and a debugger does not "
 	"know the program's symbols";
 
-struct file {
-	int fd;
-	Elf64_Ehdr header;
-	Elf64_Phdr *phdrs; /* owned */
-	struct place_elf elf;
-	uint64_t bias; /* from linked addresses to where it is mapped for now */
-	bool executable_stack;
-};
-
 struct load {
 	const char *path;
 	char *const *argv, *const *envp;
-	struct file program, interpreter;
+	struct load_file program, interpreter;
 	struct place_image image;
 	struct place_layout layout;
 	struct place_calls calls;
@@ -92,34 +83,6 @@ static uint64_t page_up(uint64_t address)
 	return page_down(address + PAGE - 1);
 }
 
-static const char *read_file(struct file *file, const char *path)
-{
-	struct stat status;
-
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (file->fd < 0 || fstat(file->fd, &status))
-		return "it cannot be read";
-	if (!S_ISREG(status.st_mode))
-		return "it is no regular file";
-	if (status.st_mode & (S_ISUID | S_ISGID))
-		return "it is set-user-ID or set-group-ID, which only execve can honour";
-	if (pread(file->fd, &file->header, sizeof(file->header), 0) !=
-			sizeof(file->header) ||
-		!place_elf_header(&file->header))
-		return "it is no 64-bit x86 program";
-	size_t size = file->header.e_phnum * sizeof(Elf64_Phdr);
-	file->phdrs = xmalloc(size);
-	if (pread(file->fd, file->phdrs, size, (off_t)file->header.e_phoff) !=
-			(ssize_t)size ||
-		!place_elf_parse(
-			&file->elf, &file->header, file->phdrs, file->header.e_phnum))
-		return "its program headers cannot be read";
-	for (size_t i = 0; i < file->header.e_phnum; i++)
-		if (file->phdrs[i].p_type == PT_GNU_STACK)
-			file->executable_stack = file->phdrs[i].p_flags & PF_X;
-	return NULL;
-}
-
 static const char *read_interpreter(struct load *load)
 {
 	char path[PATH_MAX];
@@ -133,129 +96,19 @@ static const char *read_interpreter(struct load *load)
 			(ssize_t)size ||
 		path[size - 1] != '\0')
 		return "the name of its interpreter cannot be read";
-	if (read_file(&load->interpreter, path))
+	if (load_file_read(&load->interpreter, path))
 		return "its interpreter is not there or of an unknown kind";
 	return load->interpreter.elf.fixed
 		       ? "its interpreter is linked for fixed addresses"
 		       : NULL;
 }
 
-static int protection(const Elf64_Phdr *phdr)
-{
-	return (phdr->p_flags & PF_R ? PROT_READ : 0) |
-	       (phdr->p_flags & PF_W ? PROT_WRITE : 0) |
-	       (phdr->p_flags & PF_X ? PROT_EXEC : 0);
-}
-
-/* Maps one segment; what is beyond the file's bytes is zero. */
-static bool map_segment(const struct file *file, const Elf64_Phdr *phdr)
-{
-	uint64_t start = page_down(phdr->p_vaddr + file->bias);
-	uint64_t data_end = phdr->p_vaddr + phdr->p_filesz + file->bias;
-	uint64_t end = page_up(phdr->p_vaddr + phdr->p_memsz + file->bias);
-	uint64_t mapped_end = phdr->p_filesz ? page_up(data_end) : start;
-	int prot = protection(phdr);
-
-	if (phdr->p_filesz &&
-		mmap((void *)start, mapped_end - start, prot, MAP_PRIVATE | MAP_FIXED,
-			file->fd, (off_t)page_down(phdr->p_offset)) == MAP_FAILED)
-		return false;
-	if (phdr->p_memsz > phdr->p_filesz && data_end < mapped_end) {
-		/* As the kernel: only where it can be written. */
-		if (prot & PROT_WRITE)
-			memset((void *)data_end, 0, mapped_end - data_end);
-	}
-	return end <= mapped_end ||
-	       mmap((void *)mapped_end, end - mapped_end, prot,
-		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
-}
-
-/* Maps a file at an address of the kernel's choice. What is between and around its
- * segments stays taken, so that nothing else gets there and becomes one with them. */
-static const char *map_file(struct file *file)
-{
-	uint64_t alignment = file->elf.alignment;
-	uint64_t size = file->elf.high - file->elf.low + alignment + 2UL * PAGE;
-	void *room = mmap(NULL, size, PROT_NONE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (room == MAP_FAILED)
-		return "there is no memory for it";
-	uint64_t start = ((uint64_t)room + PAGE + alignment - 1) & ~(alignment - 1);
-	file->bias = start - file->elf.low;
-	for (size_t i = 0; i < file->header.e_phnum; i++)
-		if (file->phdrs[i].p_type == PT_LOAD && file->phdrs[i].p_memsz &&
-			!map_segment(file, &file->phdrs[i]))
-			return errno == EPERM || errno == EACCES
-				       ? "its file may not be mapped executable"
-				       : "it cannot be mapped";
-	return NULL;
-}
-
-/* Where the kernel says that code and data are (load_elf_binary). */
-static void set_marks(struct load *load)
-{
-	struct place_marks *marks = &load->image.marks;
-	const struct file *program = &load->program;
-
-	marks->start_code = UINT64_MAX;
-	for (size_t i = 0; i < program->header.e_phnum; i++) {
-		const Elf64_Phdr *phdr = &program->phdrs[i];
-		uint64_t start = phdr->p_vaddr + program->bias;
-		uint64_t end = start + phdr->p_filesz;
-
-		if (phdr->p_type != PT_LOAD)
-			continue;
-		if (phdr->p_flags & PF_X) {
-			if (start < marks->start_code)
-				marks->start_code = start;
-			if (end > marks->end_code)
-				marks->end_code = end;
-		}
-		if (start > marks->start_data)
-			marks->start_data = start;
-		if (end > marks->end_data)
-			marks->end_data = end;
-	}
-	if (marks->start_code == UINT64_MAX)
-		marks->start_code = marks->end_code = marks->start_data;
-}
-
 /* The program's interpreter, or where there is none the program, has the way out. */
-static const char *find_gadget(struct load *load)
+static bool find_gadget(struct load *load)
 {
-	const struct file *file =
-		load->program.elf.interpreter ? &load->interpreter : &load->program;
-
-	for (size_t i = 0; i < file->header.e_phnum; i++) {
-		const Elf64_Phdr *phdr = &file->phdrs[i];
-		const unsigned char *code =
-			(const unsigned char *)(phdr->p_vaddr + file->bias);
-
-		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) ||
-			!(phdr->p_flags & PF_R))
-			continue;
-		size_t at = remote_find_gadget(code, phdr->p_filesz);
-		if (at == phdr->p_filesz)
-			continue;
-		load->gadget = (uint64_t)code + at;
-		return NULL;
-	}
-	return "it has no instruction to begin by";
-}
-
-/* Whether a mapping is of one of its segments. */
-static bool is_inside(const struct place_map *map, const struct file *file)
-{
-	for (size_t i = 0; file->fd >= 0 && i < file->header.e_phnum; i++) {
-		const Elf64_Phdr *phdr = &file->phdrs[i];
-		uint64_t start = phdr->p_vaddr + file->bias;
-
-		if (phdr->p_type == PT_LOAD && map->start >= page_down(start) &&
-			map->start < page_up(start + phdr->p_memsz))
-			return true;
-	}
-	return false;
+	load->gadget = load_file_gadget(
+		load->program.elf.interpreter ? &load->interpreter : &load->program);
+	return load->gadget != 0;
 }
 
 static ssize_t read_maps(char *text)
@@ -274,8 +127,8 @@ static ssize_t read_maps(char *text)
 /* Whose a mapping is: the program's and the kernel's become the image. */
 static bool is_kept(const struct load *load, const struct place_map *map)
 {
-	return map->kind != PLACE_PLAIN || is_inside(map, &load->program) ||
-	       is_inside(map, &load->interpreter);
+	return map->kind != PLACE_PLAIN || load_file_has(&load->program, map) ||
+	       load_file_has(&load->interpreter, map);
 }
 
 static const char *read_image(struct load *load)
@@ -328,30 +181,12 @@ static bool is_sealed(const struct place_maps *maps)
 	return false;
 }
 
-/* As the kernel finds them: by PT_PHDR, or in the segment that has them. */
-static uint64_t find_phdrs(const struct file *file)
-{
-	uint64_t offset = file->header.e_phoff;
-
-	for (size_t i = 0; i < file->header.e_phnum; i++)
-		if (file->phdrs[i].p_type == PT_PHDR)
-			return file->phdrs[i].p_vaddr + file->bias;
-	for (size_t i = 0; i < file->header.e_phnum; i++) {
-		const Elf64_Phdr *phdr = &file->phdrs[i];
-
-		if (phdr->p_type == PT_LOAD && offset >= phdr->p_offset &&
-			offset - phdr->p_offset < phdr->p_filesz)
-			return phdr->p_vaddr + (offset - phdr->p_offset) + file->bias;
-	}
-	return 0;
-}
-
 static const char *build_stack(struct load *load)
 {
 	/* Less than the most: more data is put behind. */
 	uint64_t auxv[PLACE_AUXV_MOST - 16];
 	const struct place_layout *layout = &load->layout;
-	const struct file *program = &load->program;
+	const struct load_file *program = &load->program;
 	cleanup_fd int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
 	ssize_t size = fd < 0 ? -1 : read(fd, auxv, sizeof(auxv));
 
@@ -366,7 +201,7 @@ static const char *build_stack(struct load *load)
 		uint64_t *value = &auxv[i + 1];
 
 		switch (auxv[i]) {
-		case AT_PHDR: *value = find_phdrs(program); break;
+		case AT_PHDR: *value = load_file_phdrs(program); break;
 		case AT_PHNUM: *value = program->header.e_phnum; break;
 		case AT_ENTRY: *value = program->elf.entry + program->bias; break;
 		case AT_BASE:
@@ -576,21 +411,21 @@ static const char *prepare(struct load *load)
 	const char *cause = try_moving();
 
 	if (!cause)
-		cause = read_file(&load->program, load->path);
+		cause = load_file_read(&load->program, load->path);
 
 	if (!cause)
 		cause = read_interpreter(load);
 	if (!cause)
-		cause = map_file(&load->program);
+		cause = load_file_map(&load->program);
 	if (!cause && load->program.elf.interpreter)
-		cause = map_file(&load->interpreter);
-	if (!cause)
-		cause = find_gadget(load);
+		cause = load_file_map(&load->interpreter);
+	if (!cause && !find_gadget(load))
+		cause = "it has no instruction to begin by";
 	if (!cause && (load->program.executable_stack))
 		cause = "it wants an executable stack";
 	if (cause)
 		return cause;
-	set_marks(load);
+	load_file_marks(&load->program, &load->image.marks);
 	cause = read_image(load);
 	if (!cause)
 		cause = place_layout_make(

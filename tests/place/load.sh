@@ -145,6 +145,8 @@ check "mprotect to executable refused" refused "made executable" \
 	"$refuse" ptrace mprotect-x "$stablerun" --place=load -- ./probe.pie
 check "PR_SET_MM refused" refused "PR_SET_MM_MAP" \
 	"$refuse" ptrace prctl-mm "$stablerun" --place=load -- ./probe.pie
+head -c 6000 probe.pie >cut && chmod 755 cut
+check "a file that is cut off" refused "cut off" "$stablerun" --place=load --rule=none -- ./cut
 gcc -z execstack -o executable "$SRC/tests/launcher/probe.c" -D_GNU_SOURCE -pthread
 check "an executable stack" refused "executable stack" "$stablerun" --place=load -- ./executable
 if [ "$(id -u)" -eq 0 ]; then
