@@ -78,6 +78,10 @@ void opt_append(PyListObject *list, PyObject *item);
  * has changed but with 1. */
 int opt_enumerate_next(PyObject *object, PyObject **item, long *index);
 int opt_zip_next(PyObject *object, PyObject **first, PyObject **second);
+/* A slice of what should be a list; NULL: it is none. Another list in a slice's place, of
+ * the same length: 1, and `values` has been taken; 0: it is another case. */
+PyObject *opt_slice(PyObject *object, long start, long stop, long step);
+int opt_put_slice(PyObject *object, long start, long stop, PyObject *values);
 /* A tuple of two; takes both references. */
 PyObject *opt_pair(PyObject *first, PyObject *second);
 /* What the three do once registers are put away (opt_keep.c). */

@@ -11,7 +11,7 @@
 #include "jit/runtime.h"
 #include "jit/symbols.h"
 
-enum { MAX_PASSES = 20, FRAME_SIZE = 8 * OPT_SLOTS };
+enum { MAX_PASSES = 20, MIN_NATIVES = 3, FRAME_SIZE = 8 * OPT_SLOTS };
 
 _Static_assert(FRAME_SIZE % 16 == 0, "the stack must stay aligned");
 
@@ -731,6 +731,39 @@ static bool analyse(struct opt *opt)
 	return true;
 }
 
+/* Whether there is something to win where the baseline does part of the work: going in and
+ * out costs as much as a few of its operations. */
+static bool is_worth_it(struct opt *opt)
+{
+	int natives = 0, generics = 0;
+
+	for (int i = opt->head; i <= opt->tail && opt->hybrid; i++) {
+		const struct ir_op *op = &opt->ir->ops[i];
+
+		if (!opt->body[op->block] || !opt->in[op->block].reached)
+			continue;
+		if (opt->boxed[i] || opt_is_avoided(opt, i)) {
+			generics++;
+			continue;
+		}
+		switch (op->opcode) {
+		case BINARY_OP:
+		case COMPARE_OP:
+		case UNARY_NEGATIVE:
+		case UNARY_INVERT:
+		case BINARY_SUBSCR:
+		case STORE_SUBSCR:
+		case UNPACK_SEQUENCE:
+		case BUILD_SLICE:
+		case CALL: natives++; break;
+		default: break;
+		}
+	}
+	if (opt->hybrid && (natives < MIN_NATIVES || 2 * natives < generics))
+		return opt_refuse(opt, "too little to win");
+	return true;
+}
+
 /* A number in a local keeps the object that was there until the exit. */
 static bool need_plain(struct opt *opt)
 {
@@ -879,9 +912,10 @@ static struct opt_fragment *compile(const struct ir *ir, int head,
 		opt->compiled = compiled;
 		opt->fragment = fragment;
 		opt->hybrid = hybrid;
-		good = (!hybrid || opt_lower_begin(opt)) && opt_find_loop(opt) &&
-		       enter_state(opt) && analyse(opt) && need_plain(opt) &&
-		       need_numbers(opt);
+		opt->in = calloc((size_t)ir->block_count + 1, sizeof(*opt->in));
+		good = opt->in && (!hybrid || opt_lower_begin(opt)) &&
+		       opt_find_loop(opt) && enter_state(opt) && analyse(opt) &&
+		       need_plain(opt) && need_numbers(opt) && is_worth_it(opt);
 		list_flags(opt);
 		good = good && !opt->refusal && emit_all(opt);
 		if (good && jit.symbols)
@@ -891,6 +925,7 @@ static struct opt_fragment *compile(const struct ir *ir, int head,
 		opt_lower_end(opt);
 		free(opt->homes);
 		free(opt->weights);
+		free(opt->in);
 	}
 	free(opt);
 	if (good)

@@ -269,6 +269,7 @@ bool opt_op(struct opt *opt)
 			return opt_refuse(opt, "call with keywords");
 		return opt_call(opt);
 	case LOAD_METHOD: return opt_load_method(opt);
+	case BUILD_SLICE: return opt_build_slice(opt, op->oparg);
 	case LOAD_DEREF: return load_deref(opt, op->oparg);
 	case IS_OP: return is_op(opt, op->oparg);
 	default: return opt_refuse(opt, ir_opcode_name(op->opcode));

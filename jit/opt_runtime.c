@@ -390,7 +390,11 @@ static void compile_loop(
 	loop->tries++;
 	fragment = opt_compile(ir, head, frame, loop->compiled, loop);
 	if (!fragment) {
-		loop->turns = loop->tries < MAX_TRIES ? (int32_t)jit.tier2 * 8 : NEVER;
+		/* It may look better later: types that it has not met yet. */
+		loop->tries++;
+		loop->turns = loop->tries < MAX_TRIES
+				      ? (int32_t)jit.tier2 << (2 * loop->tries)
+				      : NEVER;
 		return;
 	}
 	fragment->older = loop->fragment;

@@ -47,7 +47,7 @@ struct opt {
 	bool emitting;
 	const char *refusal; /* why not, or NULL */
 
-	struct opt_state in[OPT_BLOCKS]; /* on entry of each block */
+	struct opt_state *in; /* on entry of each block */
 	int labels[OPT_BLOCKS];
 	bool body[OPT_BLOCKS]; /* belongs to the loop */
 	uint64_t live[OPT_BLOCKS];
@@ -162,6 +162,8 @@ bool opt_store_subscript(struct opt *opt);
 bool opt_load_attribute(struct opt *opt);
 bool opt_store_attribute(struct opt *opt);
 bool opt_unpack(struct opt *opt);
+/* BUILD_SLICE, and the subscript of a list behind it. */
+bool opt_build_slice(struct opt *opt, uint32_t count);
 bool opt_unpack_pair(struct opt *opt);
 /* What enumerate() and zip() are over, as examples; false: it is neither, or over others. */
 bool opt_pair_example(PyObject *object, struct opt_item *item);

@@ -597,3 +597,30 @@ void op_OPT_PAIR_INT(void)
 	SLOT(HOLE_A) = opt_pair(opt_box_int(INT(HOLE_C)), SLOT(HOLE_A));
 	CONT();
 }
+
+/* The list at A from slot B to slot C by steps of D, as a new list at E. */
+void op_OPT_SLICE(void)
+{
+	PyObject *list =
+		opt_slice(SLOT(HOLE_A), INT(HOLE_B), INT(HOLE_C), (long)HOLE64(HOLE_D));
+
+	if (UNLIKELY(!list)) {
+		DEOPT();
+		return;
+	}
+	SLOT(HOLE_E) = list;
+	CONT();
+}
+
+/* The list at D (owned) takes the place of the elements from slot B to slot C of the list at
+ * A. */
+void op_OPT_PUT_SLICE(void)
+{
+	if (UNLIKELY(!opt_put_slice(
+		    SLOT(HOLE_A), INT(HOLE_B), INT(HOLE_C), SLOT(HOLE_D)))) {
+		DEOPT();
+		return;
+	}
+	SLOT(HOLE_D) = NULL;
+	CONT();
+}
