@@ -14,6 +14,9 @@
 enum {
 	CLASSES = 2048, /* more than any machine of capstone's has mnemonics */
 	MNEMONIC_WIDTH = 7,
+	KNOWN = 1 << 11, /* that stay in the nearest caches */
+	KNOWN_BYTES = 8,
+	KNOWN_TEXT = 56,
 };
 
 static const uint64_t LEAST_ADDRESS = 0x10000; /* below, a number is only a number */
@@ -26,7 +29,19 @@ struct class
 	enum disasm_flow flow;
 };
 
+/* Generated code repeats itself: an instruction of x86 whose first KNOWN_BYTES were seen before
+ * is that again, unless it tells a place relative to its own. */
+struct known {
+	uint64_t bytes;
+	bool filled, nop, slow, has_constant;
+	uint8_t size;
+	enum disasm_flow flow;
+	uint64_t constant;
+	char text[KNOWN_TEXT];
+};
+
 struct disasm {
+	struct known *known; /* KNOWN entries, owned; NULL: not for this machine */
 	struct class classes[CLASSES];
 	struct class other;
 	csh handle;
@@ -65,6 +80,8 @@ struct disasm *disasm_new(unsigned machine, bool att)
 		disasm->machine = machine;
 		disasm->step = machines[i].step;
 		disasm->att = att;
+		if (machines[i].arch == CS_ARCH_X86)
+			disasm->known = xcalloc(KNOWN, sizeof(*disasm->known));
 		disasm->gnu = att && machines[i].arch == CS_ARCH_X86;
 		if (disasm->gnu)
 			cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
@@ -79,6 +96,7 @@ void disasm_free(struct disasm *disasm)
 		return;
 	cs_free(disasm->instruction, 1);
 	cs_close(&disasm->handle);
+	free(disasm->known);
 	free(disasm);
 }
 
@@ -350,7 +368,7 @@ static unsigned undecoded_length(
 	return length <= size ? length : step;
 }
 
-void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
+static void decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
 	uint64_t address, struct disasm_instruction *instruction)
 {
 	const uint8_t *at = bytes;
@@ -384,4 +402,52 @@ void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
 	}
 	(disasm->gnu ? read_att : read_intel)(
 		instruction, decoded->mnemonic, decoded->op_str);
+}
+
+static void keep(
+	struct known *known, uint64_t bytes, const struct disasm_instruction *instruction)
+{
+	size_t length = strlen(instruction->text);
+
+	if (instruction->size > KNOWN_BYTES || length >= KNOWN_TEXT ||
+		instruction->has_target || instruction->memory ||
+		begins(instruction->text, "xbegin") || instruction->text[0] == '.')
+		return;
+	*known = (struct known){.bytes = bytes,
+		.filled = true,
+		.nop = instruction->nop,
+		.slow = instruction->slow,
+		.has_constant = instruction->has_constant,
+		.size = (uint8_t)instruction->size,
+		.flow = instruction->flow,
+		.constant = instruction->constant};
+	memcpy(known->text, instruction->text, length + 1);
+}
+
+void disasm_decode(struct disasm *disasm, const uint8_t *bytes, size_t size,
+	uint64_t address, struct disasm_instruction *instruction)
+{
+	uint64_t first;
+
+	if (!disasm->known || size < KNOWN_BYTES) {
+		decode(disasm, bytes, size, address, instruction);
+		return;
+	}
+	memcpy(&first, bytes, sizeof(first));
+	struct known *known =
+		&disasm->known[(first * 0x9e3779b97f4a7c15u) >> 32 & (KNOWN - 1)];
+	if (!known->filled || known->bytes != first) {
+		decode(disasm, bytes, size, address, instruction);
+		keep(known, first, instruction);
+		return;
+	}
+	instruction->address = address;
+	instruction->size = known->size;
+	instruction->flow = known->flow;
+	instruction->nop = known->nop;
+	instruction->slow = known->slow;
+	instruction->has_target = instruction->memory = false;
+	instruction->has_constant = known->has_constant;
+	instruction->constant = known->constant;
+	memcpy(instruction->text, known->text, KNOWN_TEXT);
 }
