@@ -3,6 +3,7 @@
 #include "annotate/options.h"
 #include "annotate/pager.h"
 #include "annotate/select.h"
+#include "annotate/versions.h"
 #include "annotate/writer.h"
 #include "launcher/base.h"
 
@@ -54,6 +55,10 @@ static void choose(struct writer *writer, const struct options *options)
 		writer->chosen = select_sampled(profile, 1, &writer->chosen_count);
 	}
 	profile_sort(writer->chosen, writer->chosen_count);
+	bool versions =
+		options->listing.bytes == LISTING_SAMPLE && profile->input_count > 1;
+	for (size_t i = 0; versions && i < writer->chosen_count; i++)
+		versions_find(profile, writer->chosen[i]);
 }
 
 /* With a file to write nothing else is shown unless asked for. */

@@ -186,7 +186,9 @@ static void versions(
 		listing_build(writer->lister, listing, function, epochs[i]);
 		if (count > 1)
 			fprintf(out, "%s{\"patched\": %u, \"samples\": %" PRIu64,
-				i ? ",\n" : "", epochs[i], listing->samples);
+				i ? ",\n" : "",
+				listing_version(function, epochs[i]).patched,
+				listing->samples);
 		instructions(writer, listing);
 		if (count > 1)
 			fputc('}', out);

@@ -73,6 +73,13 @@ static unsigned recorded_machine(const struct function *function)
 	return EM_X86_64;
 }
 
+struct function_version listing_version(const struct function *function, uint32_t epoch)
+{
+	if (function->versions && epoch < function->version_count)
+		return function->versions[epoch];
+	return (struct function_version){function->code, epoch};
+}
+
 static void find_code_bytes(
 	struct lister *lister, struct listing *listing, const struct code *code)
 {
@@ -81,8 +88,11 @@ static void find_code_bytes(
 	listing->loaded = code->bytes;
 	listing->size = code->size;
 	if (listing->epoch != LISTING_EVERY_EPOCH) {
+		struct function_version version =
+			listing_version(listing->function, listing->epoch);
 		listing->made = xrealloc(listing->made, code->size);
-		if (code_bytes_at(code, listing->epoch, listing->made))
+		if (version.code->size == code->size &&
+			code_bytes_at(version.code, version.patched, listing->made))
 			listing->bytes = listing->made;
 		listing->what = "bytes as they were then";
 	} else {
@@ -347,18 +357,22 @@ uint32_t *listing_epochs(
 {
 	const struct code *code = function->code;
 
-	if (lister->options.bytes != LISTING_SAMPLE || !code || !code->patch_count)
+	size_t most = !code		   ? 0
+		      : function->versions ? function->version_count
+					   : code->patch_count + 1;
+
+	if (lister->options.bytes != LISTING_SAMPLE || most < 2)
 		return every(count);
-	struct version *versions = xcalloc(code->patch_count + 1, sizeof(*versions));
-	for (size_t i = 0; i <= code->patch_count; i++)
+	struct version *versions = xcalloc(most, sizeof(*versions));
+	for (size_t i = 0; i < most; i++)
 		versions[i].epoch = (uint32_t)i;
 	for (struct hit *hit = function->hits; hit; hit = hit->next)
-		if (hit->epoch <= code->patch_count)
+		if (hit->epoch < most)
 			versions[hit->epoch].samples += hit->count;
-	qsort(versions, code->patch_count + 1, sizeof(*versions), compare_versions);
-	uint32_t *list = xreallocarray(NULL, code->patch_count + 1, sizeof(*list));
+	qsort(versions, most, sizeof(*versions), compare_versions);
+	uint32_t *list = xreallocarray(NULL, most, sizeof(*list));
 	*count = 0;
-	for (size_t i = 0; i <= code->patch_count && versions[i].samples; i++)
+	for (size_t i = 0; i < most && versions[i].samples; i++)
 		list[(*count)++] = versions[i].epoch;
 	free(versions);
 	return list;

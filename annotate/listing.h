@@ -91,6 +91,9 @@ void listing_release(struct listing *listing);
 uint32_t *listing_epochs(
 	struct lister *lister, const struct function *function, size_t *count);
 
+/* Which version of the bytes an epoch of listing_epochs() is. */
+struct function_version listing_version(const struct function *function, uint32_t epoch);
+
 static inline const char *listing_text(const struct listing *listing, size_t place)
 {
 	return listing->text + place;

@@ -6,7 +6,7 @@ ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
 	hits.o html.o input.o input_module.o jitdump.o json.o kallsyms.o large.o lines.o listing.o listing_arrows.o listing_lines.o \
 	listing_marks.o locate.o machine.o merge.o module.o naming.o narrow.o options.o pager.o \
 	patches.o pen.o perfdata.o perfmap.o pprof.o pprof.pb-c.o profile.o recall.o select.o source.o \
-	spans.o stacks.o symbols.o tally.o text.o text_listing.o unpack.o unwind.o warnings.o xz.o)
+	spans.o stacks.o symbols.o tally.o text.o text_listing.o unpack.o unwind.o versions.o warnings.o xz.o)
 # The launcher's parts that are meant for others: messages, memory, reading a RUN.
 ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o pad.o run_info.o run_file.o \
 	run_json.o run_wait.o strv.o) $(O)/obj/jit/patchlog_read.o

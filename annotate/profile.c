@@ -336,6 +336,7 @@ void profile_release(struct profile *profile)
 		if (function->code)
 			function->code->function = NULL;
 		free(function->owned_name);
+		free(function->versions);
 		free(function);
 	}
 	hits_release(&profile->hits);

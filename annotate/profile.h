@@ -14,6 +14,11 @@ enum function_kind {
 
 struct narrow;
 
+struct function_version { /* of a function's bytes */
+	struct code *code;
+	uint32_t patched; /* patches made to it before */
+};
+
 struct function {
 	enum function_kind kind;
 	const char *name;	 /* as shown */
@@ -30,6 +35,9 @@ struct function {
 	struct process *process; /* … NULL for the kernel */
 	uint64_t time;		 /* … at this moment */
 	char *owned_name;
+	/* Of several runs, once asked for: then the epochs of hits are places in it. Owned. */
+	struct function_version *versions;
+	size_t version_count;
 	size_t index; /* among the sampled ones, hottest first, once finished */
 };
 

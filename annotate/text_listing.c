@@ -355,9 +355,12 @@ static void write_heading(const struct writer *writer, const struct listing *lis
 		listing->samples,
 		text_share(listing->samples, writer->profile->event_samples),
 		listing->bytes ? listing->what : listing->missing);
-	if (listing->epoch != LISTING_EVERY_EPOCH)
-		fprintf(writer->out, ", after %u of %zu patches", listing->epoch,
-			function->code->patch_count);
+	if (listing->epoch != LISTING_EVERY_EPOCH) {
+		struct function_version version =
+			listing_version(function, listing->epoch);
+		fprintf(writer->out, ", after %u of %zu patches", version.patched,
+			version.code->patch_count);
+	}
 	fputc('\n', writer->out);
 }
 

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,7 +304,11 @@ int main(int argc, char **argv)
 		load("muls", region, &muls);
 		run(region + PAGE, time);
 		run(region, time);
-	} else if (strcmp(mode, "patch") == 0) {
+	} else if (strcmp(mode, "patch") == 0 || strcmp(mode, "patch-back") == 0) {
+		/* The body begins behind push, mov and mov ecx; the other mode begins with
+		 * its second instruction. */
+		uint8_t *body = region + 9, *next = region + 13;
+		bool back = strcmp(mode, "patch-back") == 0;
 		char path[64];
 		snprintf(path, sizeof(path), "jit-%d.patches", (int)getpid());
 		FILE *log = fopen(path, "we");
@@ -311,10 +316,9 @@ int main(int argc, char **argv)
 		fprintf(log, "object %llu 4e20 int 20000\n", (unsigned long long)now());
 		load("adds", region, &adds);
 		run(region, time);
-		/* The body begins behind push, mov and mov ecx. */
-		patch(log, region + 9, "\x48\x0f\xaf\xc2", 4, "first");
+		patch(log, back ? next : body, "\x48\x0f\xaf\xc2", 4, "first");
 		run(region, 2 * time);
-		patch(log, region + 13, "\x48\x0f\xaf\xc2", 4, "second");
+		patch(log, back ? body : next, "\x48\x0f\xaf\xc2", 4, "second");
 		run(region, time);
 		write_elf("elf", region, adds.size);
 		fclose(log);

@@ -60,6 +60,37 @@ grep -q 'patched at +[0-9.]* s: 48 83 c0 01 -> 48 0f af c2  second' exit.txt ||
 	fail "no patch history: $(cat exit.txt)"
 grep -q 'after 2 of 2 patches' sample.txt || fail "versions: $(cat sample.txt)"
 
+# Two runs that patch in another order: unpatched and wholly patched code is the same version in
+# both, what is between is not.
+for i in 1 2; do
+	mkdir $i
+	mode=patch
+	[ $i -eq 1 ] || mode=patch-back
+	(cd $i && WRAP='setarch -R' record perf.data -e cpu-clock:u -- ../minijit $mode 40)
+	"$annotate" --json --all --bytes=sample $i/perf.data >$i.json
+done
+expect 0 "$annotate" --json --all --bytes=sample 1/perf.data 2/perf.data
+mv out both.json
+/usr/bin/python3 - <<'CHECK' || fail "versions of two runs: see above"
+import json
+
+def versions(name):
+    function, = [f for f in json.load(open(name))["functions"] if f["kind"] == "jit"]
+    counts = {}
+    for v in function["versions"]:
+        key = "".join(i["bytes"] for i in v["instructions"])
+        assert key not in counts, "a version stands there twice"
+        assert sum(i["samples"] for i in v["instructions"]) == v["samples"]
+        counts[key] = v["samples"]
+    return counts
+
+one, two, both = versions("1.json"), versions("2.json"), versions("both.json")
+assert len(one) == len(two) == 3 and len(both) == 4, (len(one), len(two), len(both))
+for key, count in both.items():
+    assert count == one.get(key, 0) + two.get(key, 0), (count, one.get(key), two.get(key))
+print(sorted(both.values()), "samples of four versions in two runs")
+CHECK
+
 # A cut log is told, and what it holds is used.
 set -- jit-*.patches
 truncate -s -3 "$1"
