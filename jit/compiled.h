@@ -62,7 +62,7 @@ struct compiled {
 	uint32_t *entries;  /* native address for each code unit, or 0 (code is below 2
 			       GiB) */
 	struct compiled_op *ops; /* for each code unit, or NULL */
-	size_t size;	    /* of the native code */
+	size_t size;		 /* of the native code */
 	struct exit *exits;
 	uint32_t exit_count, exit_room;
 	struct exit_entry *exit_entries;

@@ -21,8 +21,8 @@ struct jit {
 	bool statistics;    /* -s */
 	bool perf;	    /* -p */
 	bool stress_deopt;
-	bool stress_missed; /* a guard failed for the stress alone */
-	bool check_stack;   /* --check-stack */
+	bool stress_missed;  /* a guard failed for the stress alone */
+	bool check_stack;    /* --check-stack */
 	const char *dump_ir; /* name of functions to print, or NULL */
 	PyObject *leaving;   /* the value that native code leaves with, see `leave` */
 	bool broken;	     /* compiling failed for want of memory: no more of it */
