@@ -252,16 +252,20 @@ static int wait_status_of(const struct gather *gather)
 	return 0;
 }
 
-/* The gathered runs become the RUN. 0, or -1 after a message. */
+/* The gathered runs become the RUN, or nothing is left of them but what a message says. 0,
+ * or -1 after it. The writer is released. */
 static int make_run(struct engine *engine, struct gather *gather)
 {
 	struct run_info info = {0};
 	char message[RUN_MESSAGE];
 
-	if (gather_settle(gather, engine->options->differing) < 0)
+	if (gather_settle(gather, engine->options->differing) < 0) {
+		run_abandon(&engine->writer);
 		return -1;
+	}
 	if (gather_place(gather, &engine->writer, true, &info, message) < 0) {
 		warn("%s", message);
+		run_abandon(&engine->writer);
 		return -1;
 	}
 	run_remove_tree(engine->writer.directory, staging_name);
@@ -271,6 +275,7 @@ static int make_run(struct engine *engine, struct gather *gather)
 		warn("%s", message);
 	else
 		report(gather, &info, path);
+	run_release(&engine->writer);
 	run_info_release(&info);
 	return result;
 }
@@ -288,10 +293,10 @@ static int collect(struct engine *engine)
 	}
 	if (engine->missing)
 		tell_missing(engine);
-	if (!gather.count || make_run(engine, &gather) < 0) {
+	if (!gather.count)
 		run_abandon(&engine->writer);
+	else if (make_run(engine, &gather) < 0)
 		status = STATUS_TROUBLE << 8;
-	}
 	gather_release(&gather);
 	return status;
 }

@@ -107,6 +107,7 @@ static int gather_into(struct gather *gather, const struct gather_options *optio
 		warn("%s", message);
 	else
 		report(gather, path);
+	run_release(&writer);
 	run_info_release(&info);
 	return result;
 }
