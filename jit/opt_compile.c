@@ -344,12 +344,10 @@ static bool next_pair(struct opt *opt, const struct ir_op *op, bool *changed)
 
 bool opt_unpack_pair(struct opt *opt)
 {
-	int depth = opt->state.depth - 1;
 	struct opt_item pair = opt_pop(opt);
 	struct opt_item first = {.kind = OPT_INT, .slot = pair.slot};
 	struct opt_item second = {.kind = OPT_FRAME, .object = first_of(pair.object)};
 
-	(void)depth;
 	if (pair.slot < 0) {
 		first = (struct opt_item){
 			.kind = OPT_FRAME, .object = first_of(pair.object)};

@@ -187,24 +187,17 @@ bool opt_has_names(const struct opt *opt, const struct ir_op *op)
 /* What a closure's variable has. */
 static bool load_deref(struct opt *opt, uint32_t local)
 {
-	PyObject *cell = opt->frame->localsplus[local], *object;
-	int depth = opt->state.depth, kind;
-	PyObject *example;
+	PyObject *cell = opt->frame->localsplus[local];
 
 	if (!opt->hybrid || opt->inlined || !cell || !PyCell_Check(cell) ||
 		!PyCell_GET(cell))
 		return opt_refuse(opt, "closure");
-	object = PyCell_GET(cell);
 	opt_stencil(opt, STENCIL_OPT_LOAD_CELL,
 		(struct emit_holes){.a = local_at(local),
-			.b = opt_frame_at(opt, depth),
+			.b = opt_frame_at(opt, opt->state.depth),
 			.deopt = opt_exit_here(opt)});
-	if (!opt_push(opt, (struct opt_item){.kind = OPT_FRAME, .object = object}))
-		return false;
-	kind = opt_kind_of(object, &example);
-	/* Avoided as a whole where it is another kind next time. */
-	(void)kind;
-	return true;
+	return opt_push(opt,
+		(struct opt_item){.kind = OPT_FRAME, .object = PyCell_GET(cell)});
 }
 
 /* `x is None` and its like, where one side is known. */
