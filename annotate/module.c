@@ -19,7 +19,7 @@ struct module *modules_get(struct modules *modules, const char *path, const uint
 		struct module *module = modules->list[i];
 		if (module->kernel == kernel && strcmp(module->path, path) == 0 &&
 			module->build_id_size == id_size &&
-			memcmp(module->build_id, id, id_size) == 0)
+			(!id_size || memcmp(module->build_id, id, id_size) == 0))
 			return module;
 	}
 	struct module *module = xcalloc(1, sizeof(*module));
