@@ -131,14 +131,14 @@ void op_STRESS(void)
 }
 
 /* The same before a guard of a cache: then it fails, with what was handed to it. */
-void op_STRESS_GUARD(PyObject *a, PyObject *b)
+void op_STRESS_GUARD(PyObject *a, PyObject *b, PyObject *c)
 {
 	if (UNLIKELY(--runtime_stress <= 0)) {
 		runtime_stress_guard();
-		exit2(a, b);
+		exit3(a, b, c);
 		return;
 	}
-	cont2(a, b);
+	cont3(a, b, c);
 }
 
 void op_POLL_TRACING(void)
