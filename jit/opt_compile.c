@@ -457,6 +457,14 @@ static bool ends_in_lowering(uint8_t opcode)
 	}
 }
 
+/* Whether the next op is in the same block and jumps on what this one makes. */
+static bool is_fused(const struct opt *opt, const struct ir_op *op)
+{
+	return (op->opcode == COMPARE_OP || op->opcode == CONTAINS_OP) &&
+	       op + 1 < opt->ir->ops + opt->ir->op_count && op[1].block == op->block &&
+	       is_pop_jump(op[1].opcode);
+}
+
 /* The last op of a block. */
 static bool last_op(struct opt *opt, const struct ir_op *op, bool *changed)
 {
@@ -468,6 +476,8 @@ static bool last_op(struct opt *opt, const struct ir_op *op, bool *changed)
 	switch (op->opcode) {
 	case FOR_ITER: return for_iter(opt, op, changed);
 	case COMPARE_OP: /* with the jump behind it */
+		if (!is_fused(opt, op))
+			return opt_op(opt);
 		good = pop_jump(opt, op + 1, (int)op->oparg, changed);
 		opt->number++;
 		break;
@@ -484,11 +494,7 @@ static bool attempt(struct opt *opt, const struct ir_op *op, bool last, bool *ch
 {
 	struct opt_state before = opt->state;
 	int slots = opt->slots, number = opt->number;
-	bool jumps =
-		last &&
-		(op->target != IR_NONE ||
-			(op[1].target != IR_NONE &&
-				(op->opcode == COMPARE_OP || op->opcode == CONTAINS_OP)));
+	bool jumps = last && (op->target != IR_NONE || is_fused(opt, op));
 
 	if (!opt->hybrid)
 		return last ? last_op(opt, op, changed) : opt_op(opt);

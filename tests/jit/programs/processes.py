@@ -73,6 +73,8 @@ if __name__ == '__main__':
             return a[0] is KeyError
 
     async def main():
+        # However slow the machine is, nothing is said about it.
+        asyncio.get_running_loop().slow_callback_duration = 1000
         log = []
         r = await asyncio.gather(*(child(n, log) for n in (1, 2, 3, 4)), return_exceptions=True)
         print(r, log)
@@ -142,12 +144,14 @@ if __name__ == '__main__':
 
     def kid():
         signal.signal(signal.SIGTERM, lambda s, f: sys.exit(7))
+        os.write(ready[1], b"x")
         i = 0
         while True:
             i += 1
+    ready = os.pipe()
     p = multiprocessing.get_context('fork').Process(target=kid)
     p.start()
-    time.sleep(0.3)
+    os.read(ready[0], 1)
     p.terminate()
     p.join()
     print(p.exitcode)
