@@ -106,6 +106,12 @@ static void count_loop(struct lower *lower, const struct ir_op *op)
 
 	*loop = (struct opt_loop){
 		.turns = (int32_t)jit.tier2, .head = op->index, .compiled = compiled};
+	for (int i = 0; i < lower->ir->op_count; i++) {
+		const struct ir_op *from = &lower->ir->ops[i];
+
+		loop->warms |= from->opcode == JUMP_BACKWARD &&
+			       &lower->ir->ops[from->target] == op;
+	}
 	lower->loop_labels[compiled->loop_count++] = emit_label(lower->emit);
 	emit_stencil(lower->emit, STENCIL_LOOP_HEAD,
 		&(struct emit_holes){.a = (uintptr_t)loop});

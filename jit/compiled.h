@@ -43,6 +43,8 @@ struct exit {
 	uint16_t depth; /* entries on the stack */
 	uint16_t entry_count;
 	uint32_t entries; /* first one in the code's `exit_entries` */
+	uint32_t pair; /* code unit of the load of a pair that the interpreter would name
+			  once it has quickened the code, else `index` */
 	/* Found out when something is raised here first. */
 	struct exit_handler handler;
 	int line; /* of the source; 0: not known yet */
@@ -72,6 +74,7 @@ struct compiled {
 	struct cache_stub *callers; /* stubs that call this */
 	struct opt_loop *loops;	    /* heads of loops, in an array */
 	uint32_t loop_count;
+	uint64_t calls; /* where calls are counted: code without a loop, compiled early */
 };
 
 #endif

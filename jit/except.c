@@ -4,6 +4,7 @@
 
 #include "jit/frame.h"
 #include "jit/jit.h"
+#include "jit/opt.h"
 
 /* The table is ascending, so the last row that starts at or before `index` decides. */
 static void find_handler(
@@ -213,11 +214,35 @@ static struct exit *find_exit(const struct compiled *compiled, uint32_t number)
 	return exit;
 }
 
+/* Whether the interpreter would have quickened the code by now, as well as that is known. */
+static bool is_warm(const struct compiled *compiled, uint32_t pair)
+{
+	int64_t count = (int64_t)compiled->calls;
+
+	switch (_Py_OPCODE(_PyCode_CODE(compiled->code)[pair])) {
+	case LOAD_FAST__LOAD_FAST:
+	case STORE_FAST__LOAD_FAST:
+	case LOAD_CONST__LOAD_FAST: return true;
+	default: break;
+	}
+	for (uint32_t i = 0; i < compiled->loop_count; i++) {
+		const struct opt_loop *loop = &compiled->loops[i];
+
+		if (loop->warms)
+			count += loop->tries ? EXCEPT_WARM : jit.tier2 - loop->turns;
+	}
+	return count >= EXCEPT_WARM;
+}
+
 void *except_unwind(PyThreadState *thread, _PyInterpreterFrame *frame,
 	const struct compiled *compiled, uint32_t number, PyObject *top)
 {
 	struct exit *exit = find_exit(compiled, number);
 
+	if (exit->pair != exit->index && is_warm(compiled, exit->pair)) {
+		exit->index = exit->pair;
+		exit->line = 0;
+	}
 	frame_materialize(frame, compiled, exit, top);
 	frame->stacktop = -1;
 	frame->prev_instr = _PyCode_CODE(compiled->code) + exit->index;

@@ -5,6 +5,9 @@
 #include "jit/compiled.h"
 #include "jit/python.h"
 
+/* Calls and turns of loops until the interpreter quickens code. */
+enum { EXCEPT_WARM = 8 };
+
 /* An instruction has raised: adds the traceback entry, finds the handler, sets up the
  * stack for it. Returns the native address to go on at: the handler's, or the place that
  * leaves with NULL (the frame has been left then). */

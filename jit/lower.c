@@ -178,6 +178,7 @@ static int add_exit(struct lower *lower, uint32_t index, uint32_t lookup)
 	compiled->exits = exits;
 	exit = &exits[compiled->exit_count];
 	*exit = (struct exit){.index = index,
+		.pair = index,
 		.lookup = lookup,
 		.depth = (uint16_t)lower->depth,
 		.entries = compiled->entry_count};
@@ -219,6 +220,47 @@ int lower_error_at(struct lower *lower, uint32_t lookup)
 int lower_error(struct lower *lower)
 {
 	return lower_error_at(lower, lower_op(lower)->index);
+}
+
+/* What _PyCode_Quicken() makes one instruction of with a LOAD_FAST behind it. */
+static bool pairs(const struct ir *ir, int number)
+{
+	const struct ir_op *op = &ir->ops[number];
+
+	return (op->opcode == LOAD_FAST || op->opcode == STORE_FAST ||
+		       op->opcode == LOAD_CONST) &&
+	       op[1].index == op->index + 1 && !(op[1].flags & IR_LEADER);
+}
+
+/* The op that begins the pair which a load is in the second of, or the load itself. Pairs
+ * are made from the left: of three loads the first two are one. */
+static int first_of_pair(const struct ir *ir, int number)
+{
+	int first = number;
+
+	while (first > 0 && pairs(ir, first - 1))
+		first--;
+	while (first + 1 < number)
+		first += ir->ops[first + 1].opcode == LOAD_FAST ||
+					 (ir->ops[first].opcode == STORE_FAST &&
+						 ir->ops[first + 1].opcode ==
+							 STORE_FAST) ||
+					 (ir->ops[first].opcode == LOAD_FAST &&
+						 ir->ops[first + 1].opcode == LOAD_CONST)
+				 ? 2
+				 : 1;
+	return first < number ? first : number;
+}
+
+int lower_error_unbound(struct lower *lower)
+{
+	uint32_t index = lower_op(lower)->index;
+	int number = add_exit(lower, index, index);
+
+	if (number >= 0)
+		lower->compiled->exits[number].pair =
+			lower->ir->ops[first_of_pair(lower->ir, lower->number)].index;
+	return exit_label(lower, number, lower->unwind);
 }
 
 int lower_reraise(struct lower *lower)

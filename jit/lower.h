@@ -76,6 +76,9 @@ void lower_stencil(struct lower *lower, enum stencils id, struct emit_holes hole
 int lower_error(struct lower *lower);
 int lower_error_at(struct lower *lower, uint32_t lookup);
 int lower_reraise(struct lower *lower);
+/* The same for a load of an unbound local, which the interpreter may do together with the
+ * instruction before it. */
+int lower_error_unbound(struct lower *lower);
 /* An exit's record alone, of the stack as it is now; -1 without memory. */
 int lower_record(struct lower *lower);
 int lower_deopt(struct lower *lower, int number);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "jit/cache.h"
+#include "jit/except.h"
 #include "jit/jit.h"
 #include "jit/runtime.h"
 
@@ -93,7 +94,7 @@ static void lower_load_fast(struct lower *lower)
 		lower_stencil(lower, STENCIL_CHECK_LOCAL,
 			(struct emit_holes){.a = lower_local_at(local),
 				.b = local,
-				.error = lower_error(lower)});
+				.error = lower_error_unbound(lower)});
 	lower_push(lower, LOWER_LOCAL, local);
 }
 
@@ -919,8 +920,19 @@ static void lower_raise(struct lower *lower, bool ends)
 		set_depth(lower, lower->depth - 2);
 }
 
+/* Calls after which code is quickened (CPython's QUICKENING_WARMUP_DELAY); code that is compiled
+ * later was quickened by the interpreter. */
+static void count_calls(struct lower *lower)
+{
+	if (!lower->ir->has_loop && jit.threshold <= EXCEPT_WARM)
+		lower_stencil(lower, STENCIL_COUNT_BLOCK,
+			(struct emit_holes){
+				.a = 1, .b = (uintptr_t)&lower->compiled->calls});
+}
+
 static void lower_resume(struct lower *lower)
 {
+	count_calls(lower);
 	if (lower_op(lower)->oparg < 2)
 		poll(lower, lower->number + 1);
 	else

@@ -29,6 +29,7 @@ struct opt_loop {
 	struct compiled *compiled;
 	struct opt_fragment *fragment; /* owned */
 	uint32_t misses;	       /* entries refused in a row */
+	bool warms; /* its turns are those that the interpreter quickens code after */
 	uint8_t tries;		       /* compilations so far */
 	uint8_t avoid_count;
 	uint32_t avoid[OPT_AVOID]; /* code units whose assumption failed too often */

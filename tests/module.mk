@@ -64,8 +64,8 @@ N ?= 1000
 SEED ?= 1
 fuzz-jit: deps programs
 	@nice $(PYTHON) tests/jit/fuzz/fuzz.py -n $(N) --seed $(SEED) --options= \
-		"--options=--threshold=1 --tier2=2" "--options=--threshold=3 --tier2=20" \
-		"--options=--threshold=1 --tier2=2 --stress=deopt" $(O)/jit
+		"--options=--threshold=1 --tier2=9" "--options=--threshold=3 --tier2=20" \
+		"--options=--threshold=1 --tier2=9 --stress=deopt" $(O)/jit
 
 .PHONY: fuzz-jit
 

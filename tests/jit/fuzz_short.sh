@@ -4,8 +4,8 @@
 . "$SRC/tests/lib.sh"
 export PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 "$SRC/tests/jit/fuzz/fuzz.py" -n 25 --seed 1000 --options= \
-	"--options=--threshold=1 --tier2=2" "--options=--threshold=3 --tier2=20" \
-	"--options=--threshold=1 --tier2=2 --stress=deopt" "$BUILD/jit"
+	"--options=--threshold=1 --tier2=9" "--options=--threshold=3 --tier2=20" \
+	"--options=--threshold=1 --tier2=9 --stress=deopt" "$BUILD/jit"
 
 # It would see a difference: under another hash seed or a wrong answer, say.
 cat >wrong <<'EOF'
