@@ -74,7 +74,7 @@ struct compiled {
 	struct cache_stub *callers; /* stubs that call this */
 	struct opt_loop *loops;	    /* heads of loops, in an array */
 	uint32_t loop_count;
-	uint64_t calls; /* where calls are counted: code without a loop, compiled early */
+	uint64_t calls; /* where they are counted: code that is compiled early */
 };
 
 #endif

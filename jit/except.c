@@ -217,7 +217,8 @@ static struct exit *find_exit(const struct compiled *compiled, uint32_t number)
 /* Whether the interpreter would have quickened the code by now, as well as that is known. */
 static bool is_warm(const struct compiled *compiled, uint32_t pair)
 {
-	int64_t count = (int64_t)compiled->calls;
+	/* Arrivals at a loop's head are its turns and, as a rule, one for each call. */
+	int64_t count = 0;
 
 	switch (_Py_OPCODE(_PyCode_CODE(compiled->code)[pair])) {
 	case LOAD_FAST__LOAD_FAST:
@@ -231,7 +232,7 @@ static bool is_warm(const struct compiled *compiled, uint32_t pair)
 		if (loop->warms)
 			count += loop->tries ? EXCEPT_WARM : jit.tier2 - loop->turns;
 	}
-	return count >= EXCEPT_WARM;
+	return count >= EXCEPT_WARM || compiled->calls >= EXCEPT_WARM;
 }
 
 void *except_unwind(PyThreadState *thread, _PyInterpreterFrame *frame,

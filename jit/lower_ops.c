@@ -920,11 +920,11 @@ static void lower_raise(struct lower *lower, bool ends)
 		set_depth(lower, lower->depth - 2);
 }
 
-/* Calls after which code is quickened (CPython's QUICKENING_WARMUP_DELAY); code that is compiled
- * later was quickened by the interpreter. */
+/* Code with a loop is compiled before it is quickened; other code that is compiled after
+ * CPython's QUICKENING_WARMUP_DELAY was quickened by the interpreter. */
 static void count_calls(struct lower *lower)
 {
-	if (!lower->ir->has_loop && jit.threshold <= EXCEPT_WARM)
+	if (lower->ir->has_loop || jit.threshold <= EXCEPT_WARM)
 		lower_stencil(lower, STENCIL_COUNT_BLOCK,
 			(struct emit_holes){
 				.a = 1, .b = (uintptr_t)&lower->compiled->calls});

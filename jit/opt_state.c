@@ -244,6 +244,17 @@ static bool next_is_store(const struct opt *opt, uint32_t *local)
 	return true;
 }
 
+/* Whether an entry that was swapped or copied still is where a result would go. */
+static bool is_taken(const struct opt *opt, int slot)
+{
+	for (int i = 0; i < opt->state.depth; i++) {
+		if (opt_is_number(&opt->state.stack[i]) &&
+			opt->state.stack[i].slot == slot)
+			return true;
+	}
+	return false;
+}
+
 int opt_result_slot(struct opt *opt, int kind)
 {
 	uint32_t local;
@@ -256,6 +267,8 @@ int opt_result_slot(struct opt *opt, int kind)
 		slot = (int)local;
 	} else {
 		slot = opt_stack_slot(opt, opt->state.depth);
+		if (is_taken(opt, slot))
+			slot = opt_new_slot(opt);
 	}
 	opt_push(opt,
 		(struct opt_item){
