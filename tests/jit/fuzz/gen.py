@@ -97,6 +97,10 @@ def where(error):
     """The exception and the lines it came through, as a traceback would tell."""
     entries = traceback.extract_tb(error.__traceback__)
     path = ["%s:%d:%s-%s" % (e.name, e.lineno, e.colno, e.end_colno) for e in entries]
+    if isinstance(error, UnboundLocalError):
+        # Which load of a pair is blamed depends on what the interpreter has run how often, and
+        # that on the mode: programs/unbound.py has it.
+        path[-1] = entries[-1].name
     text = str(error)
     print(type(error).__name__, text[:120], "|", " ".join(path[:8]))
     if error.__context__ is not None:
