@@ -130,8 +130,8 @@ static bool pack(const PyCodeObject *code, const struct bind_arguments *argument
 	return true;
 }
 
-bool bind(const PyFunctionObject *function, const struct bind_arguments *arguments,
-	PyObject **bound)
+bool runtime_bind(const PyFunctionObject *function,
+	const struct bind_arguments *arguments, PyObject **bound)
 {
 	const PyCodeObject *code = (const PyCodeObject *)function->func_code;
 	int count = code->co_argcount + code->co_kwonlyargcount;

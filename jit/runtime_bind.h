@@ -19,7 +19,7 @@ int bind_count(const PyCodeObject *code);
 /* Sorts the arguments into `bound`, which has room for BIND_MAX + 2, with defaults, the
  * tuple and the dictionary of the rest; takes their references. False: not a plain case, or
  * a mistake; nothing has changed then, and no exception is set. */
-bool bind(const PyFunctionObject *function, const struct bind_arguments *arguments,
-	PyObject **bound);
+bool runtime_bind(const PyFunctionObject *function,
+	const struct bind_arguments *arguments, PyObject **bound);
 
 #endif

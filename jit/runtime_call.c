@@ -112,7 +112,7 @@ static PyObject *call_function(
 	return evaluate(thread, callee, compiled);
 }
 
-/* The same with the arguments as bind() has them, the defaults included. */
+/* The same with the arguments as runtime_bind() has them, the defaults included. */
 static PyObject *call_bound(
 	PyThreadState *thread, PyFunctionObject *function, PyObject **bound)
 {
@@ -245,7 +245,7 @@ static bool call_easy(PyThreadState *thread, PyFunctionObject *function,
 		all.names = ((PyTupleObject *)names)->ob_item;
 		all.named = (int)PyTuple_GET_SIZE(names);
 	}
-	if (!bind(function, &all, bound))
+	if (!runtime_bind(function, &all, bound))
 		return false;
 	*value = call_bound(thread, function, bound);
 	return true;
@@ -340,7 +340,7 @@ bool runtime_call_spread(PyThreadState *thread, PyObject *callable, PyObject *tu
 		PyDict_Next(keywords, &at, &names[i], &values[places + i]);
 	for (int i = 0; i < all.given; i++)
 		Py_INCREF(values[i]);
-	if (!bind(function, &all, bound)) {
+	if (!runtime_bind(function, &all, bound)) {
 		for (int i = 0; i < all.given; i++)
 			Py_DECREF(values[i]);
 		return false;
