@@ -1,4 +1,5 @@
 /* One op of a loop: moves of values, names; the rest is in opt_number.c and opt_call.c. */
+#include "jit/opt_asm.h"
 #include "jit/opt_state.h"
 
 static uint64_t local_at(uint32_t local)
@@ -222,7 +223,7 @@ static bool is_op(struct opt *opt, uint32_t negate)
 	holes.b = (uintptr_t)b.object;
 	opt_pop(opt);
 	opt_pop(opt);
-	holes.d = (uint64_t)(int64_t)opt_slot_at(opt_result_slot(opt, OPT_BOOL));
+	holes.d = opt_asm_out(opt, opt_result_slot(opt, OPT_BOOL), false);
 	opt_stencil(opt, STENCIL_OPT_IS, holes);
 	return true;
 }
