@@ -95,6 +95,32 @@ static int build(struct ir *ir, PyCodeObject *code)
 	return result;
 }
 
+/* A function that nobody else has goes with its frame, and its code object with it, while its
+ * code is about to return: the memory is given back when something is compiled next. Without
+ * memory for the list it is not given back at all. */
+static void **buried;
+static size_t buried_count, buried_room;
+
+static void bury(void *address)
+{
+	if (buried_count == buried_room) {
+		size_t room = buried_room ? buried_room * 2 : 64;
+		void **grown = reallocarray(buried, room, sizeof(*grown));
+
+		if (!grown)
+			return;
+		buried = grown;
+		buried_room = room;
+	}
+	buried[buried_count++] = address;
+}
+
+static void release_buried(void)
+{
+	while (buried_count)
+		codemem_release(jit.memory, buried[--buried_count]);
+}
+
 struct compiled *compile_code(PyCodeObject *code)
 {
 	struct ir ir;
@@ -103,6 +129,7 @@ struct compiled *compile_code(PyCodeObject *code)
 	struct compiled *compiled = calloc(1, sizeof(*compiled));
 	int result;
 
+	release_buried();
 	if (!compiled || build(&ir, code)) {
 		if (compiled)
 			ir_release(&ir);
@@ -128,7 +155,7 @@ void compile_release(void *address)
 		return;
 	if (jit.symbols)
 		symbols_unload(jit.symbols, address);
-	codemem_release(jit.memory, address);
+	bury(address);
 }
 
 void compile_free(struct compiled *compiled)
