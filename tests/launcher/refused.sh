@@ -90,5 +90,5 @@ head_unread() {
 }
 check "no descriptors left" head_unread
 check "reading the head is interrupted" injected pread64:error=EINTR:when=1 0
-check "the limit cannot be set" injected prlimit64:error=EPERM:when=3 125
+check "the limit cannot be set" injected prlimit64:error=EPERM:when=4 125
 finish

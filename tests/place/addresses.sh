@@ -5,6 +5,8 @@
 # ROUNDS=14 runs each kind of program 210 times, in 15 contexts.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
+# The machine's settings stay while this runs.
+exec 9<"$TMP/.." && flock -s 9
 rounds=${ROUNDS:-2}
 big=$(head -c 20000 /dev/zero | tr '\0' x)
 

@@ -3,6 +3,8 @@
 # placed too in a supervised one, whoever executes it in whatever way.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
+# The machine's settings stay while this runs.
+exec 9<"$TMP/.." && flock -s 9
 build_probe pie probe
 build_probe static probe-static
 

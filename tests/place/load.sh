@@ -3,6 +3,8 @@
 # the places of --place=move, and is otherwise what execve makes of it, but for what is told.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
+# The machine's settings stay while this runs.
+exec 9<"$TMP/.." && flock -s 9
 $sanitized && skip "this stablerun is built with AddressSanitizer, which is not to be unloaded"
 load() { "$refuse" ptrace "$stablerun" --place=load --rule=none -- "$@"; }
 move() { "$stablerun" --place=move --rule=none -- "$@"; }

@@ -4,6 +4,8 @@
 # annotate looks through.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
+# The machine's settings stay while this runs.
+exec 9<"$TMP/.." && flock -s 9
 stablerun=$BUILD/stablerun
 need perf linux-perf
 "$stablerun" perf -f -o try.run -- /bin/true >perf.log 2>&1 ||

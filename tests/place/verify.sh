@@ -3,6 +3,8 @@
 # what is said to move does.
 . "$SRC/tests/lib.sh"
 . "$SRC/tests/place/lib.sh"
+# The machine's settings stay while this runs.
+exec 9<"$TMP/.." && flock -s 9
 stablerun=$BUILD/stablerun
 need gdb gdb
 need perf linux-perf
