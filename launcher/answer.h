@@ -3,8 +3,10 @@
 #define LAUNCHER_ANSWER_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct answer;
+struct seccomp_data;
 struct supervisor;
 struct task;
 
@@ -29,6 +31,11 @@ void answer_openat2(const struct question *question);
 /* answer_clock.c */
 void answer_futex(const struct question *question);
 void answer_clock_nanosleep(const struct question *question);
+
+/* The same where the supervisor is gone and clocks may still be held, none from before
+ * `clock_began` (ns). Allocates nothing; the call is then to be let through. */
+void answer_unsupervised(
+	pid_t caller, uint64_t clock_began, const struct seccomp_data *call);
 
 /* answer_code.c: calls after which code may be gone. Each is let through. */
 void answer_munmap(const struct question *question);

@@ -8,15 +8,15 @@
 #include <time.h>
 
 #include "launcher/answer.h"
+#include "launcher/base.h"
 #include "launcher/supervisor.h"
 
 enum { SECOND = 1000000000 };
 
 /* What is before the clock's hold began and not before what it shows was worked out by it;
  * moved once, it is neither. The bytes are the caller's own, mostly on its stack. */
-static void shift_time(const struct question *question, uint64_t address)
+static void shift_time(struct process *process, uint64_t address)
 {
-	struct process *process = question->task->process;
 	struct timespec time;
 
 	if (!process->clock_began ||
@@ -35,12 +35,28 @@ static void shift_time(const struct question *question, uint64_t address)
 /* Only asked about with a time, and by the monotonic clock. */
 void answer_futex(const struct question *question)
 {
-	shift_time(question, question->arguments[3]);
+	shift_time(question->task->process, question->arguments[3]);
 }
 
 /* Only asked about with TIMER_ABSTIME. */
 void answer_clock_nanosleep(const struct question *question)
 {
 	if (question->arguments[0] == CLOCK_MONOTONIC)
-		shift_time(question, question->arguments[2]);
+		shift_time(question->task->process, question->arguments[2]);
+}
+
+void answer_unsupervised(
+	pid_t caller, uint64_t clock_began, const struct seccomp_data *call)
+{
+	struct process process = {.alive = caller, .clock_began = clock_began};
+	struct task task = {.process = &process};
+	uint64_t arguments[ARRAY_SIZE(call->args)];
+	struct question question = {.task = &task, .arguments = arguments};
+
+	for (size_t i = 0; i < ARRAY_SIZE(arguments); i++)
+		arguments[i] = call->args[i];
+	if (call->nr == SYS_futex)
+		answer_futex(&question);
+	else if (call->nr == SYS_clock_nanosleep)
+		answer_clock_nanosleep(&question);
 }

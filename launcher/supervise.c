@@ -236,6 +236,7 @@ static struct supervisor_job *new_job(const struct plan *plan)
 		.wants = plan_wants(plan),
 		.seed = plan->seed,
 		.clock_ns = (uint64_t)plan->clock_ms * 1000000,
+		.began = image_monotonic_now(),
 		.program = getpid(),
 		.place = plan->place == PLACE_MOVE,
 		.plan = plan,

@@ -20,6 +20,7 @@ struct supervisor_job {
 	unsigned wants; /* mask of enum filter_want */
 	uint64_t seed;
 	uint64_t clock_ns; /* how long each image's clock is held */
+	uint64_t began;	   /* CLOCK_MONOTONIC, ns: no clock was held before */
 	pid_t program;
 	int error;		       /* why there is none */
 	pid_t supervisor;	       /* set in the program's process by the fork */

@@ -15,8 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launcher/answer.h"
 #include "launcher/base.h"
 #include "launcher/detach.h"
+#include "launcher/filter.h"
 #include "launcher/passing.h"
 #include "launcher/supervisor.h"
 
@@ -50,11 +52,15 @@ static int add(int poll, int descriptor, uint32_t events)
 	return epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-static void let_through(const struct watch *watch, uint64_t id)
+static void let_through(const struct watch *watch, const struct seccomp_notif *request)
 {
+	const struct supervisor_job *job = watch->state->job;
 	struct seccomp_notif_resp response = {
-		.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+		.id = request->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 
+	/* A held clock is let go by its own limit only; until then waits are to last. */
+	if (job->wants & FILTER_CLOCK && request->pid)
+		answer_unsupervised((pid_t)request->pid, job->began, &request->data);
 	ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
@@ -83,7 +89,7 @@ static void serve_listener(struct watch *watch, uint32_t events)
 
 	if (events & EPOLLIN) {
 		if (!ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, &request))
-			let_through(watch, request.id);
+			let_through(watch, &request);
 	} else if (events & EPOLLHUP) {
 		finish_run(watch);
 		_exit(0);
@@ -95,7 +101,7 @@ static void take_over(struct watch *watch)
 	close(watch->supervisor);
 	watch->supervisor = -1;
 	/* What it had received and not answered; an answered one is refused. */
-	let_through(watch, watch->state->request->id);
+	let_through(watch, watch->state->request);
 	if (add(watch->poll, watch->listener, EPOLLIN))
 		_exit(1);
 	if (watch->program)
