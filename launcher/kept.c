@@ -80,7 +80,9 @@ void kept_image(struct supervisor *supervisor, struct process *process)
 		set(&kept->info->maps_start,
 			"read while the program was held, its libraries mapped and none of "
 			"its own code run");
-	/* The rest of it does not change while the image runs. */
+	/* The rest of it does not change while the image runs; but the program may crash as
+	 * soon as it does. */
+	crash_seize(&supervisor->crash, supervisor->job->program);
 	kept->image = process->alive;
 }
 
@@ -148,10 +150,8 @@ void kept_idle(struct supervisor *supervisor)
 		warm_heap();
 		kept->noted = true;
 	}
-	if (kept->image) {
-		crash_seize(&supervisor->crash, supervisor->job->program);
+	if (kept->image)
 		note_image(kept);
-	}
 	if (kept->maps_start)
 		write_maps_start(kept);
 }
