@@ -5,6 +5,8 @@
 
 run=$BUILD/stablerun
 chmod 777 .
+# Where the sources are nobody may not read.
+install -m 644 "$SRC/tests/supervise/terminal.py" .
 
 cat >waits <<'EOF'
 #!/bin/bash
@@ -20,7 +22,7 @@ status=130
 status=143'
 for options in '' '--seed' '--seed -f -o kept'; do
 	# shellcheck disable=SC2086
-	got=$(as_nobody /usr/bin/python3 "$SRC/tests/supervise/terminal.py" \
+	got=$(as_nobody /usr/bin/python3 ./terminal.py \
 		"$run" $options -- ./waits 2>&1) || true
 	[ "$got" = "$expected" ] || fail "on a terminal with '$options': $got"
 	echo "PASS: Ctrl-Z, fg, reading, Ctrl-C and kill on a terminal with '$options'"

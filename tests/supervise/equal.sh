@@ -7,6 +7,8 @@
 need gdb gdb
 run=$BUILD/stablerun
 chmod 777 .
+# Where the sources are nobody may not read.
+install -m 644 "$SRC/tests/supervise/equal_dump.py" .
 
 # compare NAME COMMAND ARG...
 compare() {
@@ -14,7 +16,7 @@ compare() {
 	shift
 	rm -rf dump kept out
 	if ! as_nobody gdb -q -nx -batch -ex "set exec-wrapper $run --seed -f -o kept --" \
-		-x "$SRC/tests/supervise/equal_dump.py" --args "$@" >gdb.out 2>&1 </dev/null ||
+		-x equal_dump.py --args "$@" >gdb.out 2>&1 </dev/null ||
 		[ ! -s dump ] || [ ! -e kept/code.elf ]; then
 		cat gdb.out
 		echo "FAIL: $name: no code was read"
