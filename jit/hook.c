@@ -18,7 +18,7 @@ enum {
 	 * are bounded by the recursion counter, not by this. */
 	STACK_RESERVE = 256 * 1024,
 	STACK_GUESS = 512 * 1024,
-	LIBRARY_CALLS = 16, /* before code of the library with a loop is compiled */
+	LIBRARY_CALLS = 8, /* before code of the library with a loop is compiled */
 };
 
 #define LIBRARY_DIRECTORY "/usr/lib/python3.11/"
