@@ -43,7 +43,7 @@ finds() {
 	return 1
 }
 selftest() {
-	for text in "as of issue 8" "see /w/release/x" "in /work/main" "an Assis""tant wrote" \
+	for text in "as of iss""ue 8" "see /""w/release/x" "in /wo""rk/main" "an Assis""tant wrote" \
 		"in our ses""sion we" "ses""sion 2 began" "read DESIGN.md"; do
 		finds "$text" || { echo "does not find: $text"; return 1; }
 	done
