@@ -62,10 +62,13 @@ int main(int argc, char **argv)
 		return 2;
 	for (int i = 0; i < 1000; i++)
 		same += now() == first;
-	if (same == 1000)
-		printf("held %lld\n%s\n", first, waits() ? "waited" : "did not wait");
-	else
+	if (same == 1000) {
+		printf("held %lld\n", first);
+		fflush(stdout);
+		printf("%s\n", waits() ? "waited" : "did not wait");
+	} else {
 		printf("runs\n");
+	}
 	do {
 		time = now();
 		if (time < last)

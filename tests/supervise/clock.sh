@@ -37,9 +37,9 @@ expect 0 "$run" --clock=startup:100 --seed -f -o kept -- ./clock exec
 same twice out
 echo "PASS: with seed and code"
 
-# Nobody is left to release it: it ends by itself.
+# Nobody is left to release it: it ends by itself, and until then waits last.
 build killer
-expect 0 ./killer supervisor 2 "$run" --clock=startup:100 -- ./clock
+expect 0 env KILL_WITHIN=60 ./killer supervisor 2 "$run" --clock=startup:100 -- ./clock
 echo "PASS: it is released with the supervisor killed: $(cat out)"
 
 "$run" --clock=startup --plan -- true | grep -q '^clock .*200 ms' || fail "the plan is silent"

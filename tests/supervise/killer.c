@@ -4,7 +4,9 @@
  * It adopts orphans (PR_SET_CHILD_SUBREAPER), so that the supervisor is its child once it
  * has detached, and nothing that is left running can escape it. A round fails when the
  * program's output or status is not that of an undisturbed run (a killed program's excepted),
- * when it takes too long, or when anything is left. */
+ * when it takes too long, or when anything is left.
+ *
+ * KILL_WITHIN=MS in the environment: at a random one of the MS after its first output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -151,6 +153,13 @@ static void reap(struct round *round)
 		;
 }
 
+static void wait_for_output(int pipe)
+{
+	struct pollfd polled = {.fd = pipe, .events = POLLIN};
+
+	poll(&polled, 1, PATIENCE_MS);
+}
+
 static void play(struct round *round, const char *whom, double delay, char **argv)
 {
 	int ends[2];
@@ -167,6 +176,8 @@ static void play(struct round *round, const char *whom, double delay, char **arg
 	}
 	close(ends[1]);
 	if (strcmp(whom, "none")) {
+		if (getenv("KILL_WITHIN"))
+			wait_for_output(ends[0]);
 		sleep_seconds(delay);
 		pid_t victim = find_victim(whom, program);
 		round->hit = victim > 0 && !kill(victim, SIGKILL);
@@ -203,8 +214,10 @@ int main(int argc, char **argv)
 			calm.left);
 		return 1;
 	}
+	const char *within = getenv("KILL_WITHIN");
+	double most = within ? atof(within) / 1e3 : calm.seconds;
 	for (int i = 0; i < rounds; i++) {
-		double delay = calm.seconds * (double)random() / RAND_MAX;
+		double delay = most * (double)random() / RAND_MAX;
 		play(&round, argv[1], delay, argv + 3);
 		hits += round.hit;
 		if (is_good(&round, &calm, argv[1]))
@@ -212,8 +225,7 @@ int main(int argc, char **argv)
 		bad++;
 		fprintf(stderr,
 			"round %d, after %.1f of %.1f ms: status %#x, %zu bytes, %d left\n",
-			i, delay * 1e3, calm.seconds * 1e3, round.status, round.size,
-			round.left);
+			i, delay * 1e3, most * 1e3, round.status, round.size, round.left);
 	}
 	printf("%d rounds, %d hits, %d bad\n", rounds, hits, bad);
 	return bad || !hits;
