@@ -14,7 +14,7 @@ PYTHON_LIBS := -Wl,-export-dynamic -Wl,--whole-archive $(PYTHON_ARCHIVE) \
 	-Wl,--no-whole-archive -lexpat -lz -lm -ldl
 
 ENGINE_OBJECTS := $(addprefix $(O)/obj/jit/, main.o options.o jit.o hook.o vectorcall.o check.o table.o compile.o \
-	ir_build.o ir_effect.o baseline.o lower.o lower_ops.o enter.o frame.o except.o \
+	ir_build.o ir_effect.o baseline.o lower.o lower_ops.o lower_cache.o lower_operate.o lower_flow.o lower_end.o enter.o frame.o except.o \
 	timers.o errors.o runtime.o runtime_find.o runtime_object.o runtime_call.o runtime_bind.o runtime_super.o \
 	runtime_build.o runtime_names.o runtime_raise.o runtime_async.o runtime_misc.o runtime_number.o \
 	runtime_generator.o runtime_operator.o cache.o cache_builtin.o cache_iterate.o cache_operand.o cache_call.o cache_shape.o cache_seed.o opt_runtime.o \

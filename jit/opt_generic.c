@@ -214,7 +214,7 @@ static bool is_possible(uint8_t opcode)
 	}
 }
 
-/* `s += t` becomes one with the store that follows: lower_ops.c. */
+/* `s += t` becomes one with the store that follows: lower_operate.c. */
 static int fused_ops(const struct opt *opt, const struct ir_op *op)
 {
 	const struct ir_op *next = op + 1;
