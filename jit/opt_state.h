@@ -122,6 +122,22 @@ bool opt_is_avoided(const struct opt *opt, int number);
 /* An example of a kind of number. */
 PyObject *opt_example(int kind);
 
+/* Ways to the op `number` of the loop or outside of it, with the stack flushed: a label (0
+ * while not emitting); falling through; the jump `op`, with what it tests on top, or at
+ * compare >= 0 the two that it compares. Where what meets there is new, `changed` is set.
+ * False, or opt->refusal: refused. */
+int opt_edge(struct opt *opt, int number, bool *changed);
+bool opt_fall(struct opt *opt, int number, bool *changed);
+bool opt_jump(struct opt *opt, const struct ir_op *op, bool *changed);
+bool opt_pop_jump(struct opt *opt, const struct ir_op *op, int compare, bool *changed);
+/* FOR_ITER. */
+bool opt_for_iter(struct opt *opt, const struct ir_op *op, bool *changed);
+
+/* The state on entry, by what the frame holds now, with what must hold on each entry; what
+ * is a number at the head once the types have settled must be one, too. */
+bool opt_enter_state(struct opt *opt);
+bool opt_need_numbers(struct opt *opt);
+
 /* Emission; all do nothing while not emitting. */
 void opt_stencil(struct opt *opt, enum stencils id, struct emit_holes holes);
 /* An exit before the current op (or the call that it is inlined in). */
