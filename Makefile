@@ -115,6 +115,7 @@ help:
 
 .PHONY: all programs test-programs deps clean format-check help
 .DELETE_ON_ERROR:
-.SECONDARY:
+# Objects that no list names are kept; those that are named are made anew where they are missing.
+.PRECIOUS: $(O)/%.o $(O)/obj/%.o
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

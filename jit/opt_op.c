@@ -197,8 +197,8 @@ static bool load_deref(struct opt *opt, uint32_t local)
 		(struct emit_holes){.a = local_at(local),
 			.b = opt_frame_at(opt, opt->state.depth),
 			.deopt = opt_exit_here(opt)});
-	return opt_push(opt,
-		(struct opt_item){.kind = OPT_FRAME, .object = PyCell_GET(cell)});
+	return opt_push(
+		opt, (struct opt_item){.kind = OPT_FRAME, .object = PyCell_GET(cell)});
 }
 
 /* `x is None` and its like, where one side is known. */
