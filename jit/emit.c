@@ -409,11 +409,11 @@ void emit_bytes(struct emit *e, const void *bytes, size_t size)
 		append(e, e->part, bytes, size);
 }
 
-void emit_jump(struct emit *e, int label)
+/* Appends an instruction that ends in the distance to a label. */
+static void append_jump(
+	struct emit *e, const uint8_t *instruction, size_t size, int label)
 {
-	static const uint8_t jump[5] = {JUMP_REL32};
-
-	if (e->failure != EMIT_OK || !append(e, e->part, jump, sizeof(jump)))
+	if (e->failure != EMIT_OK || !append(e, e->part, instruction, size))
 		return;
 	add_fixup(e, (struct emit_fixup){
 			     .offset = (uint32_t)e->parts[e->part].size - 4,
@@ -424,19 +424,18 @@ void emit_jump(struct emit *e, int label)
 		     });
 }
 
+void emit_jump(struct emit *e, int label)
+{
+	static const uint8_t jump[5] = {JUMP_REL32};
+
+	append_jump(e, jump, sizeof(jump), label);
+}
+
 void emit_branch(struct emit *e, int condition, int label)
 {
 	const uint8_t branch[6] = {0x0f, (uint8_t)(0x80 | condition)};
 
-	if (e->failure != EMIT_OK || !append(e, e->part, branch, sizeof(branch)))
-		return;
-	add_fixup(e, (struct emit_fixup){
-			     .offset = (uint32_t)e->parts[e->part].size - 4,
-			     .part = (uint8_t)e->part,
-			     .store = STENCIL_REL32,
-			     .addend = -4,
-			     .label = label,
-		     });
+	append_jump(e, branch, sizeof(branch), label);
 }
 
 void emit_align(struct emit *e, size_t alignment)
