@@ -44,6 +44,37 @@ extern PyObject *callee_leave(
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Leaves the stencil where a condition does not hold. */
+#define GUARD_OR(condition, leave)            \
+	do {                                  \
+		if (UNLIKELY(!(condition))) { \
+			leave;                \
+			return;               \
+		}                             \
+	} while (0)
+
+/* The ends of a stencil: on unless there is an exception, the same with a result for the
+ * top, one of two ways. */
+#define CONT_UNLESS_ERROR(condition)          \
+	do {                                  \
+		GUARD_OR(condition, ERROR()); \
+		CONT();                       \
+	} while (0)
+#define TOP_UNLESS_ERROR(result)              \
+	do {                                  \
+		PyObject *result_ = (result); \
+		GUARD_OR(result_, ERROR());   \
+		top = result_;                \
+		CONT();                       \
+	} while (0)
+#define JUMP_IF(condition)        \
+	do {                      \
+		if (condition)    \
+			TARGET(); \
+		else              \
+			CONT();   \
+	} while (0)
+
 /* A hole as a 32-bit immediate, unsigned or signed, and as a 64-bit one. */
 #define HOLE32(hole)   ((uintptr_t) & (hole))
 #define HOLE_INT(hole) ((intptr_t) & (hole))
@@ -62,12 +93,26 @@ extern PyObject *callee_leave(
 	})
 #define HOLE_OBJECT(hole) ((PyObject *)HOLE64(hole))
 
+/* Whether any of these operands is owned, where A is the mask of those that are. */
+#define OWNS(bits) (HOLE32(HOLE_A) & (bits))
+
 /* A local or a stack slot, at a hole's offset in bytes from the frame. */
 #define SLOT(hole)    (*(PyObject **)((char *)frame + (intptr_t) & (hole)))
 #define SLOT_AT(hole) ((PyObject **)((char *)frame + (intptr_t) & (hole)))
 
 /* HOLE_F is the instruction's address in every stencil that may run Python code. */
 #define SET_INSTRUCTION() (frame->prev_instr = (_Py_CODEUNIT *)HOLE64(HOLE_F))
+
+/* ERROR where gcc must not make it cold: cold code pops what a frame is padded with. */
+extern void error_near(void) __asm__("ERROR");
+
+static inline __attribute__((always_inline)) char *stack_pointer(void)
+{
+	char *address;
+
+	__asm__("mov %%rsp, %0" : "=r"(address));
+	return address;
+}
 
 extern void runtime_dealloc(PyObject *object) COLD;
 

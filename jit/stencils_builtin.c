@@ -6,13 +6,7 @@
  * callable is told by. */
 #include "jit/stencils.h"
 
-#define GUARD(condition)                      \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			EXIT();               \
-			return;               \
-		}                             \
-	} while (0)
+#define GUARD(condition) GUARD_OR(condition, EXIT())
 
 /* A builtin function; its self goes on. */
 void op_BUILTIN_FUNCTION(void)
@@ -161,9 +155,5 @@ void op_BUILTIN_DROP(void)
 
 void op_BUILTIN_END(void)
 {
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }

@@ -5,13 +5,6 @@
 #include "internal/pycore_moduleobject.h"
 
 #define GUARD(condition) GUARD_OR(condition, exit1(a))
-#define GUARD_OR(condition, leave)            \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			leave;                \
-			return;               \
-		}                             \
-	} while (0)
 
 #define HAS_VERSION(object, hole) \
 	(Py_TYPE(object)->tp_version_tag == (unsigned)HOLE32(hole))
@@ -107,26 +100,14 @@ void op_ATTRIBUTE_PROPERTY(PyObject *a)
 {
 	GUARD(HAS_VERSION(a, HOLE_A));
 	SET_INSTRUCTION();
-	PyObject *value = runtime_call_getter(
-		thread, HOLE_OBJECT(HOLE_D), a, HOLE_ARGUMENT(HOLE_C));
-	if (UNLIKELY(!value)) {
-		ERROR();
-		return;
-	}
-	top = value;
-	CONT();
+	TOP_UNLESS_ERROR(runtime_call_getter(
+		thread, HOLE_OBJECT(HOLE_D), a, HOLE_ARGUMENT(HOLE_C)));
 }
 
 void op_ATTRIBUTE_MISS(PyObject *a)
 {
 	SET_INSTRUCTION();
-	PyObject *value = runtime_attribute_miss(a, (struct cache *)HOLE64(HOLE_A));
-	if (UNLIKELY(!value)) {
-		ERROR();
-		return;
-	}
-	top = value;
-	CONT();
+	TOP_UNLESS_ERROR(runtime_attribute_miss(a, (struct cache *)HOLE64(HOLE_A)));
 }
 
 /* Methods: D is the function; B is where it and self go; C whether self is owned. */
@@ -205,12 +186,8 @@ void op_METHOD_OF_CLASS(PyObject *a)
 void op_METHOD_MISS(PyObject *a)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_method_miss(
-			     a, (struct cache *)HOLE64(HOLE_A), SLOT_AT(HOLE_B)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(runtime_method_miss(a, (struct cache *)HOLE64(HOLE_A),
+				  SLOT_AT(HOLE_B)) >= 0);
 }
 
 /* Globals: A is the version of the module's keys; the value is B bytes behind them. */
@@ -242,14 +219,8 @@ void op_GLOBAL_BUILTIN(void)
 void op_GLOBAL_MISS(void)
 {
 	SET_INSTRUCTION();
-	PyObject *value =
-		runtime_global_miss(thread, frame, (struct cache *)HOLE64(HOLE_A));
-	if (UNLIKELY(!value)) {
-		ERROR();
-		return;
-	}
-	top = value;
-	CONT();
+	TOP_UNLESS_ERROR(
+		runtime_global_miss(thread, frame, (struct cache *)HOLE64(HOLE_A)));
 }
 
 /* Stores: C has bit 0 where the object, bit 1 where the value is owned. */
@@ -257,6 +228,17 @@ void op_GLOBAL_MISS(void)
 	do {                                            \
 		if (!(HOLE32(HOLE_C) & RUNTIME_OWNS_B)) \
 			Py_INCREF(value);               \
+	} while (0)
+
+#define FINISH_STORE()                                 \
+	do {                                           \
+		if (HOLE32(HOLE_C) & RUNTIME_OWNS_A) { \
+			SET_INSTRUCTION();             \
+			runtime_drop_two(old, a);      \
+		} else {                               \
+			XRELEASE(old);                 \
+		}                                      \
+		CONT();                                \
 	} while (0)
 
 void op_STORE_VALUE(PyObject *a, PyObject *value)
@@ -271,13 +253,7 @@ void op_STORE_VALUE(PyObject *a, PyObject *value)
 	if (!old)
 		_PyDictValues_AddToInsertionOrder(
 			values, HOLE_INT(HOLE_B) / (int)sizeof(PyObject *));
-	if (HOLE32(HOLE_C) & RUNTIME_OWNS_A) {
-		SET_INSTRUCTION();
-		runtime_drop_two(old, a);
-	} else {
-		XRELEASE(old);
-	}
-	CONT();
+	FINISH_STORE();
 }
 
 void op_STORE_SLOT(PyObject *a, PyObject *value)
@@ -287,21 +263,12 @@ void op_STORE_SLOT(PyObject *a, PyObject *value)
 	PyObject *old = *at;
 	OWN_VALUE();
 	*at = value;
-	if (HOLE32(HOLE_C) & RUNTIME_OWNS_A) {
-		SET_INSTRUCTION();
-		runtime_drop_two(old, a);
-	} else {
-		XRELEASE(old);
-	}
-	CONT();
+	FINISH_STORE();
 }
 
 void op_STORE_MISS(PyObject *a, PyObject *value)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_store_miss(a, value, (struct cache *)HOLE64(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(
+		runtime_store_miss(a, value, (struct cache *)HOLE64(HOLE_A)) >= 0);
 }

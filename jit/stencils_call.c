@@ -7,48 +7,29 @@
 #include "jit/stencils.h"
 
 extern PyObject *native(void) __asm__("CALLEE");
-/* ERROR where gcc must not make it cold: cold code pops what a frame is padded with. */
-extern void error_near(void) __asm__("ERROR");
 
-#define GUARD(condition)                      \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			EXIT();               \
-			return;               \
-		}                             \
-	} while (0)
+#define GUARD(condition) GUARD_OR(condition, EXIT())
 
 #define COLLECTOR (_PyRuntime._main_interpreter.gc)
 
-static inline __attribute__((always_inline)) char *stack_pointer(void)
-{
-	char *address;
-
-	__asm__("mov %%rsp, %0" : "=r"(address));
-	return address;
-}
-
 /* Whether a new frame of C bytes fits the data stack, the recursion limit, which it takes D
  * levels of, and the C stack. */
+#define HAS_ROOM()                                                          \
+	(thread->recursion_remaining > HOLE_INT(HOLE_D) &&                  \
+		HOLE_INT(HOLE_C) < (char *)thread->datastack_limit -        \
+					   (char *)thread->datastack_top && \
+		stack_pointer() > ((struct activation *)thread->cframe)->floor)
+
 void op_CALL_ROOM(void)
 {
-	GUARD(thread->recursion_remaining > HOLE_INT(HOLE_D));
-	GUARD(HOLE_INT(HOLE_C) <
-		(char *)thread->datastack_limit - (char *)thread->datastack_top);
-	GUARD(stack_pointer() > ((struct activation *)thread->cframe)->floor);
+	GUARD(HAS_ROOM());
 	CONT();
 }
 
 /* The same where two operands go on. */
 void op_CALL_ROOM_OPERANDS(PyObject *a, PyObject *b)
 {
-	if (UNLIKELY(thread->recursion_remaining <= HOLE_INT(HOLE_D) ||
-		     HOLE_INT(HOLE_C) >= (char *)thread->datastack_limit -
-						 (char *)thread->datastack_top ||
-		     stack_pointer() <= ((struct activation *)thread->cframe)->floor)) {
-		exit2(a, b);
-		return;
-	}
+	GUARD_OR(HAS_ROOM(), exit2(a, b));
 	cont2(a, b);
 }
 
@@ -256,14 +237,8 @@ void op_CALL_ENTER_INIT(PyObject *function, PyObject *callee)
 void op_CALL_MISS(void)
 {
 	SET_INSTRUCTION();
-	PyObject *result = runtime_call_miss(
-		thread, frame, SLOT_AT(HOLE_A), (struct cache *)HOLE64(HOLE_B));
-	if (UNLIKELY(!result)) {
-		ERROR();
-		return;
-	}
-	top = result;
-	CONT();
+	TOP_UNLESS_ERROR(runtime_call_miss(
+		thread, frame, SLOT_AT(HOLE_A), (struct cache *)HOLE64(HOLE_B)));
 }
 
 /* super().NAME for a call: the entries of the call of super() are at A, the name is C, the

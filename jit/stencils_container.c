@@ -2,15 +2,7 @@
  * which operands are owned; EXIT is where the types are others. */
 #include "jit/stencils.h"
 
-#define OWNS(bit) (HOLE32(HOLE_A) & (bit))
-
-#define GUARD(condition)                      \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			exit2(a, b);          \
-			return;               \
-		}                             \
-	} while (0)
+#define GUARD(condition) GUARD_OR(condition, exit2(a, b))
 
 #define IS_INDEX(object) \
 	(Py_TYPE(object) == &PyLong_Type && (size_t)(Py_SIZE(object) + 1) <= 2)
@@ -75,22 +67,12 @@ void op_SUBSCRIPT_BYTES(PyObject *a, PyObject *b)
 	FINISH((PyObject *)&_PyLong_SMALL_INTS[_PY_NSMALLNEGINTS + byte]);
 }
 
-/* What a C function gives. */
-#define FINISH_OWNED()                \
-	do {                          \
-		if (UNLIKELY(!top)) { \
-			ERROR();      \
-			return;       \
-		}                     \
-		CONT();               \
-	} while (0)
-
 void op_SUBSCRIPT_DICT(PyObject *a, PyObject *b)
 {
 	GUARD(Py_TYPE(a) == &PyDict_Type);
 	SET_INSTRUCTION();
 	top = runtime_subscript(a, b, HOLE_ARGUMENT(HOLE_A));
-	FINISH_OWNED();
+	CONT_UNLESS_ERROR(top);
 }
 
 /* The builtin class D, by the function C. */
@@ -99,24 +81,18 @@ void op_SUBSCRIPT_FUNCTION(PyObject *a, PyObject *b)
 	GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));
 	SET_INSTRUCTION();
 	top = runtime_apply((binaryfunc)HOLE64(HOLE_C), a, b, HOLE_ARGUMENT(HOLE_A));
-	FINISH_OWNED();
+	CONT_UNLESS_ERROR(top);
 }
 
 void op_SUBSCRIPT_MISS(PyObject *a, PyObject *b)
 {
 	SET_INSTRUCTION();
 	top = runtime_subscript_miss(a, b, (struct cache *)HOLE64(HOLE_A));
-	FINISH_OWNED();
+	CONT_UNLESS_ERROR(top);
 }
 
 #undef GUARD
-#define GUARD(condition)                      \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			exit3(a, b, value);   \
-			return;               \
-		}                             \
-	} while (0)
+#define GUARD(condition) GUARD_OR(condition, exit3(a, b, value))
 
 void op_STORE_SUBSCRIPT_LIST(PyObject *a, PyObject *b, PyObject *value)
 {
@@ -142,23 +118,15 @@ void op_STORE_SUBSCRIPT_FUNCTION(PyObject *a, PyObject *b, PyObject *value)
 {
 	GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_store_by((objobjargproc)HOLE64(HOLE_C), a, b, value,
-			     HOLE_ARGUMENT(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(runtime_store_by((objobjargproc)HOLE64(HOLE_C), a, b, value,
+				  HOLE_ARGUMENT(HOLE_A)) >= 0);
 }
 
 void op_STORE_SUBSCRIPT_MISS(PyObject *a, PyObject *b, PyObject *value)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_store_subscript_miss(
-			     a, b, value, (struct cache *)HOLE64(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(runtime_store_subscript_miss(
+				  a, b, value, (struct cache *)HOLE64(HOLE_A)) >= 0);
 }
 
 /* Unpacks into C slots from A on, the first value highest; B is whether `a` is owned. */
@@ -181,12 +149,8 @@ void op_UNPACK(PyObject *a)
 		return;
 	}
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_unpack_value(thread, a, SLOT_AT(HOLE_A),
-			     HOLE_ARGUMENT(HOLE_C), HOLE_ARGUMENT(HOLE_B)) < 0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(runtime_unpack_value(thread, a, SLOT_AT(HOLE_A),
+				  HOLE_ARGUMENT(HOLE_C), HOLE_ARGUMENT(HOLE_B)) >= 0);
 }
 
 /* Appends an owned value to the list in slot A. */
@@ -198,11 +162,10 @@ void op_LIST_APPEND(PyObject *value)
 	if (LIKELY(size < list->allocated)) {
 		PyList_SET_ITEM(list, size, value);
 		Py_SET_SIZE(list, size + 1);
-	} else if (UNLIKELY(runtime_append_item(list, value) < 0)) {
-		ERROR();
+		CONT();
 		return;
 	}
-	CONT();
+	CONT_UNLESS_ERROR(runtime_append_item(list, value) >= 0);
 }
 
 /* A free variable's cell, at offset B of the function's closure, into its local. */

@@ -8,12 +8,8 @@
 void op_GENERIC(void)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(callee_op(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B)) <
-		     0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(
+		callee_op(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B)) >= 0);
 }
 
 /* The same where it decides between two ways: 1 jumps. */
@@ -23,14 +19,8 @@ void op_GENERIC_JUMP(void)
 
 	SET_INSTRUCTION();
 	result = callee_op(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B));
-	if (UNLIKELY(result < 0)) {
-		ERROR();
-		return;
-	}
-	if (result)
-		TARGET();
-	else
-		CONT();
+	GUARD_OR(result >= 0, ERROR());
+	JUMP_IF(result);
 }
 
 /* The same where the frame is left: the function's value is returned, NULL raises. */
@@ -40,10 +30,7 @@ void op_GENERIC_LEAVE(void)
 
 	SET_INSTRUCTION();
 	value = callee_leave(thread, frame, SLOT_AT(HOLE_A), HOLE_ARGUMENT(HOLE_B));
-	if (UNLIKELY(!value)) {
-		ERROR();
-		return;
-	}
+	GUARD_OR(value, ERROR());
 	cont1(value);
 }
 
@@ -92,15 +79,9 @@ void op_POLL(void)
 {
 	if (UNLIKELY(runtime_eval_breaker)) {
 		SET_INSTRUCTION();
-		if (runtime_handle_pending(thread) < 0) {
-			ERROR();
-			return;
-		}
+		GUARD_OR(runtime_handle_pending(thread) >= 0, ERROR());
 	}
-	if (UNLIKELY(thread->cframe->use_tracing)) {
-		DEOPT();
-		return;
-	}
+	GUARD_OR(!thread->cframe->use_tracing, DEOPT());
 	CONT();
 }
 
@@ -143,120 +124,44 @@ void op_STRESS_GUARD(PyObject *a, PyObject *b, PyObject *c)
 
 void op_POLL_TRACING(void)
 {
-	if (UNLIKELY(thread->cframe->use_tracing)) {
-		DEOPT();
-		return;
-	}
+	GUARD_OR(!thread->cframe->use_tracing, DEOPT());
 	CONT();
 }
 
 /* Truth of a value, borrowed or owned: jumps where it is what the name says. */
-void op_JUMP_TRUE(PyObject *a)
-{
-	if (a == Py_False) {
-		CONT();
-		return;
+#define JUMP(name, stays, goes, owned, jumps)    \
+	void op_JUMP_##name(PyObject *a)         \
+	{                                        \
+		int truth;                       \
+		if (a == stays) {                \
+			a->ob_refcnt -= owned;   \
+			CONT();                  \
+			return;                  \
+		}                                \
+		if (LIKELY(a == goes)) {         \
+			a->ob_refcnt -= owned;   \
+			TARGET();                \
+			return;                  \
+		}                                \
+		SET_INSTRUCTION();               \
+		truth = runtime_truth(a, owned); \
+		GUARD_OR(truth >= 0, ERROR());   \
+		JUMP_IF(jumps);                  \
 	}
-	if (LIKELY(a == Py_True)) {
-		TARGET();
-		return;
-	}
-	SET_INSTRUCTION();
-	int truth = runtime_truth(a, 0);
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (truth)
-		TARGET();
-	else
-		CONT();
-}
 
-void op_JUMP_FALSE(PyObject *a)
-{
-	if (a == Py_True) {
-		CONT();
-		return;
-	}
-	if (LIKELY(a == Py_False)) {
-		TARGET();
-		return;
-	}
-	SET_INSTRUCTION();
-	int truth = runtime_truth(a, 0);
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (!truth)
-		TARGET();
-	else
-		CONT();
-}
-
-void op_JUMP_TRUE_OWNED(PyObject *a)
-{
-	if (a == Py_False) {
-		a->ob_refcnt--;
-		CONT();
-		return;
-	}
-	if (LIKELY(a == Py_True)) {
-		a->ob_refcnt--;
-		TARGET();
-		return;
-	}
-	SET_INSTRUCTION();
-	int truth = runtime_truth(a, 1);
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (truth)
-		TARGET();
-	else
-		CONT();
-}
-
-void op_JUMP_FALSE_OWNED(PyObject *a)
-{
-	if (a == Py_True) {
-		a->ob_refcnt--;
-		CONT();
-		return;
-	}
-	if (LIKELY(a == Py_False)) {
-		a->ob_refcnt--;
-		TARGET();
-		return;
-	}
-	SET_INSTRUCTION();
-	int truth = runtime_truth(a, 1);
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (!truth)
-		TARGET();
-	else
-		CONT();
-}
+JUMP(TRUE, Py_False, Py_True, 0, truth)
+JUMP(FALSE, Py_True, Py_False, 0, !truth)
+JUMP(TRUE_OWNED, Py_False, Py_True, 1, truth)
+JUMP(FALSE_OWNED, Py_True, Py_False, 1, !truth)
 
 void op_JUMP_NONE(PyObject *a)
 {
-	if (a == Py_None)
-		TARGET();
-	else
-		CONT();
+	JUMP_IF(a == Py_None);
 }
 
 void op_JUMP_NOT_NONE(PyObject *a)
 {
-	if (a != Py_None)
-		TARGET();
-	else
-		CONT();
+	JUMP_IF(a != Py_None);
 }
 
 void op_JUMP_NONE_OWNED(PyObject *a)

@@ -11,30 +11,13 @@
 
 extern PyObject *native_resume(uintptr_t) __asm__("CALLEE");
 
-#define GUARD(condition)                      \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			EXIT();               \
-			return;               \
-		}                             \
-	} while (0)
-
-static inline __attribute__((always_inline)) char *stack_pointer(void)
-{
-	char *address;
-
-	__asm__("mov %%rsp, %0" : "=r"(address));
-	return address;
-}
+#define GUARD(condition) GUARD_OR(condition, EXIT())
 
 /* Without an exception: the iterator is dropped. */
 void op_ITERATE_END(void)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_iterator_end(thread, frame, SLOT(HOLE_A)) < 0)) {
-		ERROR();
-		return;
-	}
+	GUARD_OR(runtime_iterator_end(thread, frame, SLOT(HOLE_A)) >= 0, ERROR());
 	TARGET();
 }
 
@@ -44,50 +27,30 @@ void op_ITERATE_RANGE(void)
 	struct range_iterator *range = (struct range_iterator *)SLOT(HOLE_A);
 
 	GUARD(range->ob_base.ob_type == &PyRangeIter_Type);
-	if (UNLIKELY(range->index >= range->length)) {
-		TARGET();
-		return;
-	}
+	GUARD_OR(range->index < range->length, TARGET());
 	top = runtime_new_int(range->start + range->index++ * range->step);
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }
 
-void op_ITERATE_LIST(void)
-{
-	struct list_iterator *own = (struct list_iterator *)SLOT(HOLE_A);
-	PyListObject *list = own->list;
-
-	GUARD(own->ob_base.ob_type == &PyListIter_Type);
-	if (LIKELY(list && own->index < PyList_GET_SIZE(list))) {
-		top = Py_NewRef(PyList_GET_ITEM(list, own->index++));
-		CONT();
-		return;
+/* At its end the iterator forgets what it was over. */
+#define ITERATE(name, type, items)                                                      \
+	void op_ITERATE_##name(void)                                                    \
+	{                                                                               \
+		struct items##_iterator *own = (struct items##_iterator *)SLOT(HOLE_A); \
+		Py##type##Object *items = own->items;                                   \
+		GUARD(own->ob_base.ob_type == &Py##type##Iter_Type);                    \
+		if (LIKELY(items && own->index < Py##type##_GET_SIZE(items))) {         \
+			top = Py_NewRef(Py##type##_GET_ITEM(items, own->index++));      \
+			CONT();                                                         \
+			return;                                                         \
+		}                                                                       \
+		SET_INSTRUCTION();                                                      \
+		top = Py##type##Iter_Type.tp_iternext((PyObject *)own);                 \
+		TARGET();                                                               \
 	}
-	/* The iterator forgets its list. */
-	SET_INSTRUCTION();
-	top = PyListIter_Type.tp_iternext((PyObject *)own);
-	TARGET();
-}
 
-void op_ITERATE_TUPLE(void)
-{
-	struct tuple_iterator *own = (struct tuple_iterator *)SLOT(HOLE_A);
-	PyTupleObject *tuple = own->tuple;
-
-	GUARD(own->ob_base.ob_type == &PyTupleIter_Type);
-	if (LIKELY(tuple && own->index < PyTuple_GET_SIZE(tuple))) {
-		top = Py_NewRef(PyTuple_GET_ITEM(tuple, own->index++));
-		CONT();
-		return;
-	}
-	SET_INSTRUCTION();
-	top = PyTupleIter_Type.tp_iternext((PyObject *)own);
-	TARGET();
-}
+ITERATE(LIST, List, list)
+ITERATE(TUPLE, Tuple, tuple)
 
 /* Any other kind, by the function C that gives its next item. */
 void op_ITERATE_OTHER(void)
@@ -97,10 +60,7 @@ void op_ITERATE_OTHER(void)
 	GUARD(Py_TYPE(iterator)->tp_iternext == (iternextfunc)HOLE64(HOLE_C));
 	SET_INSTRUCTION();
 	top = ((iternextfunc)HOLE64(HOLE_C))(iterator);
-	if (UNLIKELY(!top)) {
-		TARGET();
-		return;
-	}
+	GUARD_OR(top, TARGET());
 	CONT();
 }
 
@@ -109,10 +69,7 @@ void op_ITERATE_MISS(void)
 {
 	SET_INSTRUCTION();
 	top = runtime_iterate_miss(thread, SLOT(HOLE_A), (struct cache *)HOLE64(HOLE_B));
-	if (UNLIKELY(!top)) {
-		TARGET();
-		return;
-	}
+	GUARD_OR(top, TARGET());
 	CONT();
 }
 
@@ -180,7 +137,6 @@ static inline __attribute__((always_inline)) bool is_suspended(PyGenObject *gene
 }
 
 extern void target_near(void) __asm__("TARGET");
-extern void error_near(void) __asm__("ERROR");
 
 /* A loop over a generator; TARGET is ITERATE_END, with the exception or without one. */
 void op_RESUME_ITERATE(uintptr_t address)
@@ -223,12 +179,6 @@ void op_SEND_MISS(void)
 	SET_INSTRUCTION();
 	result = runtime_send_miss(
 		thread, frame, SLOT_AT(HOLE_C), (struct cache *)HOLE64(HOLE_B));
-	if (UNLIKELY(result < 0)) {
-		ERROR();
-		return;
-	}
-	if (result)
-		TARGET();
-	else
-		CONT();
+	GUARD_OR(result >= 0, ERROR());
+	JUMP_IF(result);
 }

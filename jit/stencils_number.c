@@ -92,11 +92,7 @@ static inline __attribute__((always_inline)) void drop_number(PyObject *object)
 			exit2(a, b);                                                   \
 			return;                                                        \
 		}                                                                      \
-		if (UNLIKELY(!top)) {                                                  \
-			ERROR();                                                       \
-			return;                                                        \
-		}                                                                      \
-		CONT();                                                                \
+		CONT_UNLESS_ERROR(top);                                                \
 	}
 
 #define ARITHMETIC(name, operator)                   \
@@ -118,11 +114,7 @@ ARITHMETIC(MULTIPLY, *)
 			exit2(a, b);                                                 \
 			return;                                                      \
 		}                                                                    \
-		if (UNLIKELY(!top)) {                                                \
-			ERROR();                                                     \
-			return;                                                      \
-		}                                                                    \
-		CONT();                                                              \
+		CONT_UNLESS_ERROR(top);                                              \
 	}
 
 DIVIDE_VARIANT(BB, 0, 0)
@@ -143,11 +135,7 @@ DIVIDE_VARIANT(OO, 1, 1)
 							       own_a ? a : NULL,  \
 							       own_b ? b : NULL)  \
 						     : runtime_new_int(result);   \
-				if (UNLIKELY(!top)) {                             \
-					ERROR();                                  \
-					return;                                   \
-				}                                                 \
-				CONT();                                           \
+				CONT_UNLESS_ERROR(top);                           \
 				return;                                           \
 			}                                                         \
 		}                                                                 \

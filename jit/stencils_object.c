@@ -9,45 +9,23 @@ void op_CONTAINS(PyObject *a, PyObject *b)
 
 	SET_INSTRUCTION();
 	truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
+	GUARD_OR(truth >= 0, ERROR());
 	top = Py_NewRef((truth ^ (int)HOLE32(HOLE_B)) ? Py_True : Py_False);
 	CONT();
 }
 
-void op_CONTAINS_JUMP_TRUE(PyObject *a, PyObject *b)
-{
-	int truth;
-
-	SET_INSTRUCTION();
-	truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
+#define CONTAINS_JUMP(name, jumps)                                     \
+	void op_CONTAINS_JUMP_##name(PyObject *a, PyObject *b)         \
+	{                                                              \
+		int truth;                                             \
+		SET_INSTRUCTION();                                     \
+		truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A)); \
+		GUARD_OR(truth >= 0, ERROR());                         \
+		JUMP_IF(jumps);                                        \
 	}
-	if (truth)
-		TARGET();
-	else
-		CONT();
-}
 
-void op_CONTAINS_JUMP_FALSE(PyObject *a, PyObject *b)
-{
-	int truth;
-
-	SET_INSTRUCTION();
-	truth = runtime_contains(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
-	if (!truth)
-		TARGET();
-	else
-		CONT();
-}
+CONTAINS_JUMP(TRUE, truth)
+CONTAINS_JUMP(FALSE, !truth)
 
 /* Those of two operands that are owned, mask C, go. */
 #define DROP()                                                              \
@@ -68,27 +46,20 @@ void op_IS(PyObject *a, PyObject *b)
 	CONT();
 }
 
-void op_IS_JUMP_TRUE(PyObject *a, PyObject *b)
-{
-	if (a == b) {
-		DROP();
-		TARGET();
-	} else {
-		DROP();
-		CONT();
+#define IS_JUMP(name, operator)                          \
+	void op_IS_JUMP_##name(PyObject *a, PyObject *b) \
+	{                                                \
+		if (a operator b) {                      \
+			DROP();                          \
+			TARGET();                        \
+		} else {                                 \
+			DROP();                          \
+			CONT();                          \
+		}                                        \
 	}
-}
 
-void op_IS_JUMP_FALSE(PyObject *a, PyObject *b)
-{
-	if (a != b) {
-		DROP();
-		TARGET();
-	} else {
-		DROP();
-		CONT();
-	}
-}
+IS_JUMP(TRUE, ==)
+IS_JUMP(FALSE, !=)
 
 void op_NOT(PyObject *a)
 {
@@ -96,10 +67,7 @@ void op_NOT(PyObject *a)
 
 	SET_INSTRUCTION();
 	truth = runtime_truth(a, (int)HOLE32(HOLE_A));
-	if (UNLIKELY(truth < 0)) {
-		ERROR();
-		return;
-	}
+	GUARD_OR(truth >= 0, ERROR());
 	top = Py_NewRef(truth ? Py_False : Py_True);
 	CONT();
 }
@@ -107,20 +75,13 @@ void op_NOT(PyObject *a)
 /* Whether a local is a string to append to. */
 void op_CHECK_STRING(void)
 {
-	if (UNLIKELY(SLOT(HOLE_A)->ob_type == &PyUnicode_Type)) {
-		EXIT();
-		return;
-	}
+	GUARD_OR(SLOT(HOLE_A)->ob_type != &PyUnicode_Type, EXIT());
 	CONT();
 }
 
 void op_APPEND_STRING(PyObject *a)
 {
 	SET_INSTRUCTION();
-	if (UNLIKELY(runtime_append_string(SLOT_AT(HOLE_B), a, HOLE_ARGUMENT(HOLE_A)) <
-		     0)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(
+		runtime_append_string(SLOT_AT(HOLE_B), a, HOLE_ARGUMENT(HOLE_A)) >= 0);
 }

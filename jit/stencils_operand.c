@@ -2,41 +2,21 @@
  * types than numbers in operators and comparisons. EXIT is where the types are others. */
 #include "jit/stencils.h"
 
-#define OWNS(bit) (HOLE32(HOLE_A) & (bit))
+#define GUARD(condition) GUARD_OR(condition, exit2(a, b))
 
-#define GUARD(condition)                      \
-	do {                                  \
-		if (UNLIKELY(!(condition))) { \
-			exit2(a, b);          \
-			return;               \
-		}                             \
-	} while (0)
-
-/* The result is on top, or NULL is. */
-#define FINISH()                                                            \
-	do {                                                                \
-		if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B)) {                \
-			SET_INSTRUCTION();                                  \
-			runtime_drop_operands(a, b,                         \
-				HOLE_ARGUMENT(HOLE_A) &                     \
-					(RUNTIME_OWNS_A | RUNTIME_OWNS_B)); \
-		}                                                           \
-		if (UNLIKELY(!top)) {                                       \
-			ERROR();                                            \
-			return;                                             \
-		}                                                           \
-		CONT();                                                     \
+/* Those of the operands that are owned go. */
+#define DROP()                                                                      \
+	do {                                                                        \
+		SET_INSTRUCTION();                                                  \
+		runtime_drop_operands(a, b,                                         \
+			HOLE_ARGUMENT(HOLE_A) & (RUNTIME_OWNS_A | RUNTIME_OWNS_B)); \
 	} while (0)
 
 void op_BINARY_MISS(PyObject *a, PyObject *b)
 {
 	SET_INSTRUCTION();
 	top = runtime_binary_miss(a, b, (struct cache *)HOLE64(HOLE_A));
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }
 
 /* Ints of any size. */
@@ -45,11 +25,7 @@ void op_BINARY_INTEGERS(PyObject *a, PyObject *b)
 	GUARD(Py_TYPE(a) == &PyLong_Type && Py_TYPE(b) == &PyLong_Type);
 	SET_INSTRUCTION();
 	top = runtime_binary(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }
 
 void op_BINARY_STRINGS(PyObject *a, PyObject *b)
@@ -57,11 +33,7 @@ void op_BINARY_STRINGS(PyObject *a, PyObject *b)
 	GUARD(Py_TYPE(a) == &PyUnicode_Type && Py_TYPE(b) == &PyUnicode_Type);
 	SET_INSTRUCTION();
 	top = runtime_concatenate(a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }
 
 /* Operands of the builtin classes D and E, whose operation is the function C. */
@@ -71,11 +43,7 @@ void op_BINARY_FUNCTION(PyObject *a, PyObject *b)
 	GUARD(Py_TYPE(b) == (PyTypeObject *)HOLE64(HOLE_E));
 	SET_INSTRUCTION();
 	top = runtime_apply((binaryfunc)HOLE64(HOLE_C), a, b, HOLE_ARGUMENT(HOLE_A));
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }
 
 /* A Python method of the left operand's class, which has version D; the right one's class
@@ -96,10 +64,7 @@ void op_OPERATOR_END(void)
 	if (UNLIKELY(top == Py_NotImplemented || HOLE_ARGUMENT(HOLE_A) & 3)) {
 		SET_INSTRUCTION();
 		top = runtime_operator_end(top, SLOT_AT(HOLE_C), HOLE_ARGUMENT(HOLE_A));
-		if (UNLIKELY(!top)) {
-			ERROR();
-			return;
-		}
+		GUARD_OR(top, ERROR());
 	}
 	CONT();
 }
@@ -137,10 +102,7 @@ static inline __attribute__((always_inline)) int is_same(PyObject *a, PyObject *
 			equal = runtime_equal(a, b);                                   \
 		if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B)) {                           \
 			top = (PyObject *)(uintptr_t)(unsigned)equal;                  \
-			SET_INSTRUCTION();                                             \
-			runtime_drop_operands(a, b,                                    \
-				HOLE_ARGUMENT(HOLE_A) &                                \
-					(RUNTIME_OWNS_A | RUNTIME_OWNS_B));            \
+			DROP();                                                        \
 			equal = (int)(uintptr_t)top;                                   \
 		}                                                                      \
 		if (equal != (int)HOLE_ARGUMENT(HOLE_B))                               \
@@ -165,48 +127,38 @@ void op_COMPARE_STRINGS_JUMP(PyObject *a, PyObject *b)
 	COMPARE_STRINGS(TARGET(), CONT());
 }
 
-/* Two objects of the builtin class D, compared by the function C for the operation E. */
+/* Two objects of the builtin class D, compared by the function C for the operation E: the
+ * result is on top, or NULL is. */
+#define COMPARE_FUNCTION()                                                             \
+	do {                                                                           \
+		GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));                   \
+		GUARD(Py_TYPE(b) == (PyTypeObject *)HOLE64(HOLE_D));                   \
+		SET_INSTRUCTION();                                                     \
+		top = ((richcmpfunc)HOLE64(HOLE_C))(a, b, (int)HOLE_ARGUMENT(HOLE_E)); \
+		if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B))                             \
+			DROP();                                                        \
+	} while (0)
+
 void op_COMPARE_FUNCTION(PyObject *a, PyObject *b)
 {
-	GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));
-	GUARD(Py_TYPE(b) == (PyTypeObject *)HOLE64(HOLE_D));
-	SET_INSTRUCTION();
-	top = ((richcmpfunc)HOLE64(HOLE_C))(a, b, (int)HOLE_ARGUMENT(HOLE_E));
-	FINISH();
+	COMPARE_FUNCTION();
+	CONT_UNLESS_ERROR(top);
 }
 
 /* B is the outcome that jumps. */
 void op_COMPARE_FUNCTION_JUMP(PyObject *a, PyObject *b)
 {
-	GUARD(Py_TYPE(a) == (PyTypeObject *)HOLE64(HOLE_D));
-	GUARD(Py_TYPE(b) == (PyTypeObject *)HOLE64(HOLE_D));
-	SET_INSTRUCTION();
-	top = ((richcmpfunc)HOLE64(HOLE_C))(a, b, (int)HOLE_ARGUMENT(HOLE_E));
-	if (OWNS(RUNTIME_OWNS_A | RUNTIME_OWNS_B)) {
-		SET_INSTRUCTION();
-		runtime_drop_operands(
-			a, b, HOLE_ARGUMENT(HOLE_A) & (RUNTIME_OWNS_A | RUNTIME_OWNS_B));
-	}
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
+	COMPARE_FUNCTION();
+	GUARD_OR(top, ERROR());
 	top->ob_refcnt--;
-	if (top == HOLE_OBJECT(HOLE_B))
-		TARGET();
-	else
-		CONT();
+	JUMP_IF(top == HOLE_OBJECT(HOLE_B));
 }
 
 void op_COMPARE_MISS(PyObject *a, PyObject *b)
 {
 	SET_INSTRUCTION();
 	top = runtime_compare_miss(a, b, (struct cache *)HOLE64(HOLE_A));
-	if (UNLIKELY(!top)) {
-		ERROR();
-		return;
-	}
-	CONT();
+	CONT_UNLESS_ERROR(top);
 }
 
 void op_COMPARE_MISS_JUMP(PyObject *a, PyObject *b)
@@ -215,12 +167,6 @@ void op_COMPARE_MISS_JUMP(PyObject *a, PyObject *b)
 
 	SET_INSTRUCTION();
 	jumps = runtime_compare_jump_miss(a, b, (struct cache *)HOLE64(HOLE_A));
-	if (UNLIKELY(jumps < 0)) {
-		ERROR();
-		return;
-	}
-	if (jumps)
-		TARGET();
-	else
-		CONT();
+	GUARD_OR(jumps >= 0, ERROR());
+	JUMP_IF(jumps);
 }
