@@ -2,7 +2,8 @@
 
 # Sources of the stencils.
 STENCILS := $(addprefix jit/, stencils_stack.c stencils_flow.c stencils_object.c stencils_number.c stencils_cache.c \
-	stencils_call.c stencils_builtin.c stencils_iterate.c stencils_operand.c stencils_container.c stencils_opt.c stencils_opt_frame.c stencils_opt_object.c)
+	stencils_call.c stencils_builtin.c stencils_iterate.c stencils_operand.c stencils_container.c stencils_opt.c stencils_opt_frame.c \
+	stencils_opt_object.c stencils_opt_iterate.c)
 
 include jit/stencils.mk
 

@@ -1,5 +1,4 @@
 /* Stencils of the optimising tier: the ways in and out, numbers. */
-#include "jit/opt.h"
 #include "jit/stencils_opt.h"
 
 #include <math.h>
@@ -29,11 +28,8 @@ void op_LOOP_HEAD(void)
 
 void op_OPT_ENTER(void)
 {
-	if (UNLIKELY(!opt_enter(
-		    thread, frame, (struct opt_fragment *)HOLE64(HOLE_A), base))) {
-		EXIT();
-		return;
-	}
+	GUARD_OR(opt_enter(thread, frame, (struct opt_fragment *)HOLE64(HOLE_A), base),
+		EXIT());
 	CONT();
 }
 
@@ -64,14 +60,7 @@ void op_OPT_RANGE_END(void)
 /* range(A, B, C): its iterator goes to the stack. */
 void op_OPT_RANGE(void)
 {
-	PyObject *iterator = opt_range_iterator(INT(HOLE_A), INT(HOLE_B), INT(HOLE_C));
-
-	if (UNLIKELY(!iterator)) {
-		DEOPT();
-		return;
-	}
-	SLOT(HOLE_D) = iterator;
-	CONT();
+	SLOT_OR_DEOPT(HOLE_D, opt_range_iterator(INT(HOLE_A), INT(HOLE_B), INT(HOLE_C)));
 }
 
 /* A positive base to a finite power: what float_pow() hands to pow(). */
@@ -79,15 +68,9 @@ void op_OPT_POWER_FLOAT(void)
 {
 	double a = FLOAT(HOLE_A), b = FLOAT(HOLE_B), result;
 
-	if (UNLIKELY(!(a > 0.0 && a < HUGE_VAL && b > -1000.0 && b < 1000.0))) {
-		DEOPT();
-		return;
-	}
+	GUARD(a > 0.0 && a < HUGE_VAL && b > -1000.0 && b < 1000.0);
 	result = opt_power(a, b);
-	if (UNLIKELY(!(result > 0.0 && result < HUGE_VAL))) {
-		DEOPT();
-		return;
-	}
+	GUARD(result > 0.0 && result < HUGE_VAL);
 	FLOAT(HOLE_C) = result;
 	CONT();
 }

@@ -1,7 +1,12 @@
 /* Stencils of the optimising tier between slots and the frame: numbers become objects
  * there before anybody may look, and objects become numbers. */
-#include "jit/opt.h"
 #include "jit/stencils_opt.h"
+
+static inline __attribute__((always_inline)) void drop_maybe(PyObject *object)
+{
+	if (object)
+		drop(object);
+}
 
 /* What a local is in the frame takes the place of what was there, which is nothing that
  * notices. */
@@ -10,68 +15,60 @@ static inline __attribute__((always_inline)) void replace(PyObject **at, PyObjec
 	PyObject *old = *at;
 
 	*at = new;
-	if (old && --old->ob_refcnt == 0)
-		opt_drop(old);
+	drop_maybe(old);
 }
 
 /* The number in slot A as an object: SYNC to the local B, SYNC_FLAGGED where the flag C
  * says that the frame does not have it yet, BOX to the stack. */
-#define BOXING(name, value)                        \
-	void op_OPT_SYNC_##name(void)              \
-	{                                          \
-		replace(SLOT_AT(HOLE_B), (value)); \
-		CONT();                            \
-	}                                          \
-	void op_OPT_SYNC_FLAGGED_##name(void)      \
-	{                                          \
-		if (!INT(HOLE_C)) {                \
-			CONT();                    \
-			return;                    \
-		}                                  \
-		INT(HOLE_C) = 0;                   \
-		replace(SLOT_AT(HOLE_B), (value)); \
-		CONT();                            \
-	}                                          \
-	void op_OPT_BOX_##name(void)               \
-	{                                          \
-		SLOT(HOLE_B) = (value);            \
-		CONT();                            \
+#define BOXING(kind)                                          \
+	void op_OPT_SYNC_##kind(void)                         \
+	{                                                     \
+		replace(SLOT_AT(HOLE_B), BOX_##kind(HOLE_A)); \
+		CONT();                                       \
+	}                                                     \
+	void op_OPT_SYNC_FLAGGED_##kind(void)                 \
+	{                                                     \
+		if (!INT(HOLE_C)) {                           \
+			CONT();                               \
+			return;                               \
+		}                                             \
+		INT(HOLE_C) = 0;                              \
+		replace(SLOT_AT(HOLE_B), BOX_##kind(HOLE_A)); \
+		CONT();                                       \
+	}                                                     \
+	void op_OPT_BOX_##kind(void)                          \
+	{                                                     \
+		SLOT(HOLE_B) = BOX_##kind(HOLE_A);            \
+		CONT();                                       \
 	}
 
-BOXING(INT, opt_box_int(INT(HOLE_A)))
-BOXING(FLOAT, opt_box_float(FLOAT(HOLE_A)))
-BOXING(BOOL, Py_NewRef(INT(HOLE_A) ? Py_True : Py_False))
+BOXING(INT)
+BOXING(FLOAT)
+BOXING(BOOL)
 
 /* The object at A as a number in slot B; OWNED: it is on the stack and goes. */
-#define UNBOXING(name, test, store)                 \
-	void op_OPT_UNBOX_##name(void)              \
-	{                                           \
-		PyObject *item = SLOT(HOLE_A);      \
-		if (UNLIKELY(!item || !(test))) {   \
-			DEOPT();                    \
-			return;                     \
-		}                                   \
-		store;                              \
-		CONT();                             \
-	}                                           \
-	void op_OPT_UNBOX_OWNED_##name(void)        \
-	{                                           \
-		PyObject *item = SLOT(HOLE_A);      \
-		if (UNLIKELY(!item || !(test))) {   \
-			DEOPT();                    \
-			return;                     \
-		}                                   \
-		store;                              \
-		SLOT(HOLE_A) = NULL;                \
-		if (LIKELY(--item->ob_refcnt == 0)) \
-			opt_drop(item);             \
-		CONT();                             \
+#define UNBOXING(kind)                                  \
+	void op_OPT_UNBOX_##kind(void)                  \
+	{                                               \
+		PyObject *item = SLOT(HOLE_A);          \
+		GUARD(item != NULL && IS_##kind(item)); \
+		TAKE_##kind(HOLE_B, item);              \
+		CONT();                                 \
+	}                                               \
+	void op_OPT_UNBOX_OWNED_##kind(void)            \
+	{                                               \
+		PyObject *item = SLOT(HOLE_A);          \
+		GUARD(item != NULL && IS_##kind(item)); \
+		TAKE_##kind(HOLE_B, item);              \
+		SLOT(HOLE_A) = NULL;                    \
+		if (LIKELY(--item->ob_refcnt == 0))     \
+			opt_drop(item);                 \
+		CONT();                                 \
 	}
 
-UNBOXING(INT, is_small_int(item), INT(HOLE_B) = small_int(item))
-UNBOXING(FLOAT, item->ob_type == &PyFloat_Type,
-	FLOAT(HOLE_B) = ((PyFloatObject *)item)->ob_fval)
-UNBOXING(BOOL, item == Py_True || item == Py_False, INT(HOLE_B) = item == Py_True)
+UNBOXING(INT)
+UNBOXING(FLOAT)
+UNBOXING(BOOL)
 
 /* A new reference to the object A for the place B. */
 void op_OPT_CONST(void)
@@ -92,67 +89,38 @@ void op_OPT_EMPTY(void)
 		CONT();
 		return;
 	}
-	if (UNLIKELY(!is_free(old))) {
-		DEOPT();
-		return;
-	}
+	GUARD(is_free(old));
 	SLOT(HOLE_A) = NULL;
-	if (--old->ob_refcnt == 0)
-		opt_drop(old);
+	drop(old);
 	CONT();
 }
 
-/* The object at A becomes the local B. EXIT: what was there may notice its end. */
-void op_OPT_SET(void)
-{
-	PyObject *old = SLOT(HOLE_B);
-
-	if (UNLIKELY(!is_free(old))) {
-		EXIT();
-		return;
+/* The object at A, or a new reference to it, becomes the local B. Where what was there
+ * may notice its end, SET leaves by EXIT and STORE by DEOPT; SLOWLY is where numbers have
+ * been put into the frame. */
+#define SETTING(move, copy, guard, drop_old)                       \
+	void op_OPT_##move(void)                                   \
+	{                                                          \
+		PyObject *old = SLOT(HOLE_B);                      \
+		guard;                                             \
+		SLOT(HOLE_B) = SLOT(HOLE_A);                       \
+		SLOT(HOLE_A) = NULL;                               \
+		drop_old;                                          \
+		CONT();                                            \
+	}                                                          \
+	void op_OPT_##copy(void)                                   \
+	{                                                          \
+		PyObject *old = SLOT(HOLE_B), *new = SLOT(HOLE_A); \
+		guard;                                             \
+		Py_INCREF(new);                                    \
+		SLOT(HOLE_B) = new;                                \
+		drop_old;                                          \
+		CONT();                                            \
 	}
-	SLOT(HOLE_B) = SLOT(HOLE_A);
-	SLOT(HOLE_A) = NULL;
-	if (old && --old->ob_refcnt == 0)
-		opt_drop(old);
-	CONT();
-}
 
-void op_OPT_SET_COPY(void)
-{
-	PyObject *old = SLOT(HOLE_B), *new = SLOT(HOLE_A);
-
-	if (UNLIKELY(!is_free(old))) {
-		EXIT();
-		return;
-	}
-	Py_INCREF(new);
-	SLOT(HOLE_B) = new;
-	if (old && --old->ob_refcnt == 0)
-		opt_drop(old);
-	CONT();
-}
-
-/* The same where numbers have been put into the frame. */
-void op_OPT_SET_SLOWLY(void)
-{
-	PyObject *old = SLOT(HOLE_B);
-
-	SLOT(HOLE_B) = SLOT(HOLE_A);
-	SLOT(HOLE_A) = NULL;
-	XRELEASE(old);
-	CONT();
-}
-
-void op_OPT_SET_COPY_SLOWLY(void)
-{
-	PyObject *old = SLOT(HOLE_B), *new = SLOT(HOLE_A);
-
-	Py_INCREF(new);
-	SLOT(HOLE_B) = new;
-	XRELEASE(old);
-	CONT();
-}
+SETTING(SET, SET_COPY, GUARD_OR(is_free(old), EXIT()), drop_maybe(old))
+SETTING(STORE, STORE_COPY, GUARD(is_free(old)), drop_maybe(old))
+SETTING(SET_SLOWLY, SET_COPY_SLOWLY, (void)0, XRELEASE(old))
 
 /* The object at A on the stack goes. EXIT: it is the last reference to something that may
  * notice. */
@@ -160,13 +128,9 @@ void op_OPT_POP(void)
 {
 	PyObject *object = SLOT(HOLE_A);
 
-	if (UNLIKELY(!is_free(object))) {
-		EXIT();
-		return;
-	}
+	GUARD_OR(is_free(object), EXIT());
 	SLOT(HOLE_A) = NULL;
-	if (--object->ob_refcnt == 0)
-		opt_drop(object);
+	drop(object);
 	CONT();
 }
 
@@ -184,11 +148,8 @@ void op_OPT_GLOBAL_MODULE(void)
 {
 	PyDictKeysObject *keys = ((PyDictObject *)frame->f_globals)->ma_keys;
 
-	if (UNLIKELY(keys->dk_version != (uint32_t)HOLE32(HOLE_A) ||
-		     *(uintptr_t *)((char *)keys + HOLE_INT(HOLE_B)) != HOLE64(HOLE_D))) {
-		DEOPT();
-		return;
-	}
+	GUARD(keys->dk_version == (uint32_t)HOLE32(HOLE_A) &&
+		*(uintptr_t *)((char *)keys + HOLE_INT(HOLE_B)) == HOLE64(HOLE_D));
 	CONT();
 }
 
@@ -197,24 +158,18 @@ void op_OPT_GLOBAL_BUILTIN(void)
 	PyDictKeysObject *keys = ((PyDictObject *)frame->f_globals)->ma_keys;
 	PyDictKeysObject *builtin = ((PyDictObject *)frame->f_builtins)->ma_keys;
 
-	if (UNLIKELY(keys->dk_version != (uint32_t)HOLE32(HOLE_A) ||
-		     builtin->dk_version != (uint32_t)HOLE32(HOLE_C) ||
-		     *(uintptr_t *)((char *)builtin + HOLE_INT(HOLE_B)) !=
-			     HOLE64(HOLE_D))) {
-		DEOPT();
-		return;
-	}
+	GUARD(keys->dk_version == (uint32_t)HOLE32(HOLE_A) &&
+		builtin->dk_version == (uint32_t)HOLE32(HOLE_C) &&
+		*(uintptr_t *)((char *)builtin + HOLE_INT(HOLE_B)) == HOLE64(HOLE_D));
 	CONT();
 }
 
 /* The function A still has the version B. */
 void op_OPT_FUNCTION_VERSION(void)
 {
-	if (UNLIKELY(((PyFunctionObject *)HOLE64(HOLE_A))->func_version !=
-		     (uint32_t)HOLE32(HOLE_B)))
-		DEOPT();
-	else
-		CONT();
+	GUARD(((PyFunctionObject *)HOLE64(HOLE_A))->func_version ==
+		(uint32_t)HOLE32(HOLE_B));
+	CONT();
 }
 
 /* What the cell in the local A has, to the stack at B. */
@@ -222,10 +177,7 @@ void op_OPT_LOAD_CELL(void)
 {
 	PyObject *item = ((PyCellObject *)SLOT(HOLE_A))->ob_ref;
 
-	if (UNLIKELY(!item)) {
-		DEOPT();
-		return;
-	}
+	GUARD(item);
 	Py_INCREF(item);
 	SLOT(HOLE_B) = item;
 	CONT();
