@@ -27,6 +27,13 @@ struct tuple_iterator {
 	PyTupleObject *tuple; /* NULL: at its end */
 };
 
+/* Any of these two, or of a string (Objects/unicodeobject.c). */
+struct sequence_iterator {
+	PyObject ob_base;
+	Py_ssize_t index;
+	PyObject *sequence; /* NULL: at its end */
+};
+
 /* The head of a property (Objects/descrobject.c). */
 struct property {
 	PyObject ob_base;

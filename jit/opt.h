@@ -29,8 +29,8 @@ struct opt_loop {
 	struct compiled *compiled;
 	struct opt_fragment *fragment; /* owned */
 	uint32_t misses;	       /* entries refused in a row */
-	bool warms; /* its turns are those that the interpreter quickens code after */
-	uint8_t tries;		       /* compilations so far */
+	bool warms;    /* its turns are those that the interpreter quickens code after */
+	uint8_t tries; /* compilations so far */
 	uint8_t avoid_count;
 	uint32_t avoid[OPT_AVOID]; /* code units whose assumption failed too often */
 };
@@ -50,13 +50,6 @@ void *opt_exit(PyThreadState *thread, _PyInterpreterFrame *frame,
 
 /* Frees a compiled code object's loops and their fragments. */
 void opt_free(struct compiled *compiled);
-
-/* Objects/listobject.c. */
-struct opt_list_iterator {
-	PyObject ob_base;
-	Py_ssize_t it_index;
-	PyListObject *it_seq;
-};
 
 /* What stencils call. A new object, or NULL without an exception. */
 PyObject *opt_range_iterator(long start, long stop, long step);

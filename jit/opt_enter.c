@@ -1,4 +1,5 @@
 /* What an optimised loop finds on entry, and needs. */
+#include "jit/iterators.h"
 #include "jit/opt_asm.h"
 
 #include <string.h>
@@ -58,9 +59,7 @@ bool opt_need_numbers(struct opt *opt)
 
 static PyObject *sequence_of(PyObject *iterator)
 {
-	return ((struct opt_list_iterator *)iterator)->it_seq
-		       ? (PyObject *)((struct opt_list_iterator *)iterator)->it_seq
-		       : NULL;
+	return ((struct sequence_iterator *)iterator)->sequence;
 }
 
 /* An iterator on the stack on entry. */

@@ -1,15 +1,10 @@
 /* Iterators and strings for stencils: no Python code runs in any of these. */
+#include "jit/iterators.h"
 #include "jit/opt.h"
 
 extern PyTypeObject _PyUnicodeASCIIIter_Type;
 
-/* Objects/tupleobject.c, listobject.c, enumobject.c, Python/bltinmodule.c. */
-struct sequence_iterator {
-	PyObject ob_base;
-	Py_ssize_t index;
-	PyObject *sequence;
-};
-
+/* Objects/enumobject.c, Python/bltinmodule.c. */
 struct enumerate {
 	PyObject ob_base;
 	Py_ssize_t index;

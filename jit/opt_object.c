@@ -1,5 +1,6 @@
 /* Objects in loops: attributes of instances, iteration over lists, pairs. */
 #include "jit/cache_shape.h"
+#include "jit/iterators.h"
 #include "jit/opt_asm.h"
 
 int opt_kind_of(PyObject *object, PyObject **example)
@@ -249,7 +250,7 @@ bool opt_pair_example(PyObject *object, struct opt_item *item)
 					 !Py_IS_TYPE(inner[i], &PyTupleIter_Type) &&
 					 !Py_IS_TYPE(inner[i], &PyUnicodeIter_Type)))
 			return false;
-		sequence = (PyObject *)((struct opt_list_iterator *)inner[i])->it_seq;
+		sequence = ((struct sequence_iterator *)inner[i])->sequence;
 		if (!is_sequence(sequence))
 			return false;
 		*(i ? &item->other : &item->object) = sequence;
