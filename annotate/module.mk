@@ -9,7 +9,7 @@ ANNOTATE_OBJECTS := $(addprefix $(O)/obj/annotate/, \
 	spans.o stacks.o symbols.o tally.o text.o text_listing.o unpack.o unwind.o versions.o warnings.o xz.o)
 # The launcher's parts that are meant for others: messages, memory, reading a RUN.
 ANNOTATE_SHARED := $(addprefix $(O)/launcher/, base.o elf_file.o pad.o run_info.o run_file.o \
-	run_json.o run_wait.o strv.o) $(O)/obj/jit/patchlog_read.o
+	run_read.o run_wait.o strv.o) $(O)/obj/jit/patchlog_read.o
 # capstone's tables are megabytes of relocations as a shared object: linked statically they
 # cost nothing at the start, since annotate itself is at a fixed address.
 ANNOTATE_LIBS := -l:libcapstone.a -ldw -lelf -llzma -lzstd -ljansson -lprotobuf-c -ldl

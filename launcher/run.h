@@ -134,7 +134,7 @@ struct run_code *run_code_add(struct run_info *info, pid_t pid, uint64_t address
 void run_pin_add(
 	struct run_info *info, const char *name, const char *value, const char *source);
 
-/* ---- reading (run_json.c) ---- */
+/* ---- reading (run_read.c) ---- */
 
 struct run {
 	int directory; /* of the RUN, O_PATH-like; closed by run_close() */
@@ -154,9 +154,6 @@ void run_wait(const char *path);
 /* run.json's text in memory, as run_open() reads it. `name` stands in messages. */
 int run_info_parse(struct run_info *info, const char *text, size_t size, const char *name,
 	char message[RUN_MESSAGE]);
-
-/* Returns the text of run.json, owned, or NULL when memory ran out. */
-char *run_info_format(const struct run_info *info);
 
 /* Reads a whole file of at most `limit` bytes. Returns owned memory with a NUL after its
  * `size` bytes, or NULL with errno (EFBIG where the file is longer). */
@@ -199,6 +196,9 @@ void run_release(struct run_writer *writer);
 
 /* Removes what was collected and releases the writer. */
 void run_abandon(struct run_writer *writer);
+
+/* Returns the text of run.json (run_json.c), owned, or NULL when memory ran out. */
+char *run_info_format(const struct run_info *info);
 
 /* Writes one file of a RUN: 0, or -1 with errno and no half of the file left. */
 int run_write_file(int directory, const char *name, const void *bytes, size_t size);

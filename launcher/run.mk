@@ -8,6 +8,7 @@ RUN_OBJECTS := $(addprefix $(O)/launcher/, \
 	run_file.o \
 	run_info.o \
 	run_json.o \
+	run_read.o \
 	run_wait.o \
 )
 LAUNCHER_OBJECTS += $(RUN_OBJECTS) $(addprefix $(O)/launcher/, \
