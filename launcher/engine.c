@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,18 +41,6 @@ static unsigned long parse_jobs(const char *value)
 	return number;
 }
 
-static void parse_differing(struct engine_options *options, const char *value)
-{
-	int differing = gather_differing(value);
-
-	if (differing < 0)
-		die(STATUS_TROUBLE,
-			"bad value '%s' for option '--differing': expected drop, keep or "
-			"refuse",
-			value);
-	options->differing = (enum gather_differing)differing;
-}
-
 void engine_option(struct engine_options *options, const char *name, const char *value)
 {
 	if (strcmp(name, "engine") == 0) {
@@ -72,7 +59,7 @@ void engine_option(struct engine_options *options, const char *name, const char 
 	} else if (strcmp(name, "jobs") == 0) {
 		options->jobs = parse_jobs(value);
 	} else {
-		parse_differing(options, value);
+		options->differing = gather_differing(value);
 	}
 }
 

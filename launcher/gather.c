@@ -20,16 +20,6 @@ enum {
 	PIECE = 1 << 30, /* sendfile() takes at most 2 GiB at a time */
 };
 
-int gather_differing(const char *word)
-{
-	static const char *const words[] = {"drop", "keep", "refuse"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcmp(word, words[i]) == 0)
-			return (int)i;
-	return -1;
-}
-
 /* ---- adding ---- */
 
 static int add_one(struct gather *gather, const char *path, const char *maker,

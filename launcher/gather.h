@@ -27,8 +27,8 @@ struct gather {
 	uint64_t lost;
 };
 
-/* The word of --differing=, or -1. */
-int gather_differing(const char *word);
+/* What the value of --differing= asks for; a bad one ends the program (gather_main.c). */
+enum gather_differing gather_differing(const char *value);
 
 /* Adds the RUN at `path`, or each of its runs; `maker` NULL: it is called by its path. 0, or
  * -1 with `message`. */

@@ -38,16 +38,16 @@ static const struct option long_options[] = {
 	{0},
 };
 
-static void parse_differing(struct gather_options *options, const char *word)
+enum gather_differing gather_differing(const char *value)
 {
-	int differing = gather_differing(word);
+	static const char *const words[] = {"drop", "keep", "refuse"};
 
-	if (differing < 0)
-		die(STATUS_TROUBLE,
-			"bad value '%s' for option '--differing': expected drop, keep or "
-			"refuse",
-			word);
-	options->differing = (enum gather_differing)differing;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(value, words[i]) == 0)
+			return (enum gather_differing)i;
+	die(STATUS_TROUBLE,
+		"bad value '%s' for option '--differing': expected drop, keep or refuse",
+		value);
 }
 
 static void parse(struct gather_options *options, int argc, char **argv)
@@ -60,7 +60,7 @@ static void parse(struct gather_options *options, int argc, char **argv)
 		switch (option) {
 		case 'o': options->output = optarg; break;
 		case 'f': options->force = true; break;
-		case 'd': parse_differing(options, optarg); break;
+		case 'd': options->differing = gather_differing(optarg); break;
 		case 'h':
 			if (fputs(usage, stdout) < 0 || fflush(stdout))
 				die(STATUS_TROUBLE, "cannot write to standard output: %s",
