@@ -117,16 +117,11 @@ static char *with_pid(const char *format, pid_t pid)
 static void collect_matching(int run, struct run_info *info, int directory,
 	const char *where, const char *pattern, const char *kept)
 {
-	int own = dup(directory);
-	DIR *stream = own < 0 ? NULL : fdopendir(own);
+	DIR *stream = run_entries(directory);
 	struct dirent *entry;
 
-	if (!stream) {
-		if (own >= 0)
-			close(own);
+	if (!stream)
 		return;
-	}
-	rewinddir(stream);
 	while ((entry = readdir(stream)) != NULL) {
 		if (fnmatch(pattern, entry->d_name, 0) == 0)
 			move_file(run, info, directory, where, entry->d_name,

@@ -175,16 +175,12 @@ static int copy_file(int from, int to, const char *name)
 /* A RUN's files; its further runs, which are directories, are items of their own. */
 static int place_files(int from, int to, bool move)
 {
-	int own = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *stream = own < 0 ? NULL : fdopendir(own);
+	DIR *stream = run_entries(from);
 	struct dirent *entry;
 	int result = 0;
 
-	if (!stream) {
-		if (own >= 0)
-			close(own);
+	if (!stream)
 		return -1;
-	}
 	while (result == 0 && (entry = readdir(stream))) {
 		struct stat status;
 		const char *name = entry->d_name;

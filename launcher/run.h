@@ -10,6 +10,7 @@
 #ifndef LAUNCHER_RUN_H
 #define LAUNCHER_RUN_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -158,6 +159,10 @@ int run_info_parse(struct run_info *info, const char *text, size_t size, const c
 /* Reads a whole file of at most `limit` bytes. Returns owned memory with a NUL after its
  * `size` bytes, or NULL with errno (EFBIG where the file is longer). */
 char *run_read_file(int directory, const char *name, size_t limit, size_t *size);
+
+/* Lists a directory from its first entry on, and leaves the descriptor to the caller. To
+ * be closed by closedir(); NULL with errno. */
+DIR *run_entries(int directory);
 
 /* ---- writing (run.c) ---- */
 

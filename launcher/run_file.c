@@ -113,19 +113,27 @@ int run_save_maps(int directory, const char *name, pid_t pid)
 	return run_write_file(directory, name, text, size);
 }
 
-static int remove_inside(int directory)
+DIR *run_entries(int directory)
 {
 	/* fdopendir() takes its descriptor. */
-	int own = dup(directory);
+	int own = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	DIR *stream = own < 0 ? NULL : fdopendir(own);
+
+	if (stream)
+		rewinddir(stream);
+	else if (own >= 0)
+		close(own);
+	return stream;
+}
+
+static int remove_inside(int directory)
+{
+	DIR *stream = run_entries(directory);
 	struct dirent *entry;
 	int result = 0;
 
-	if (!stream) {
-		if (own >= 0)
-			close(own);
+	if (!stream)
 		return -1;
-	}
 	while ((entry = readdir(stream)) != NULL && result == 0) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
