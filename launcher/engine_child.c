@@ -95,23 +95,16 @@ int engine_wait(struct engine *engine, pid_t pid, unsigned (*count)(struct engin
 	return status;
 }
 
+static bool is_blank(const char *line)
+{
+	return strspn(line, " \t\r") == strlen(line);
+}
+
 char *engine_last_line(const struct engine *engine, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/%s", engine->staging, name);
-	size_t size;
-	cleanup_free char *text = run_read_file(AT_FDCWD, path, LOG_LIMIT, &size);
-	char *found = NULL;
 
-	for (char *line = text, *next; line && *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		if (strspn(line, " \t\r") == strlen(line))
-			continue;
-		free(found);
-		found = xstrdup(line);
-	}
-	return found;
+	return run_last_line(AT_FDCWD, path, LOG_LIMIT, is_blank);
 }
 
 int engine_write(

@@ -84,32 +84,19 @@ _Noreturn static void become_perf(const struct recorder_options *options, pid_t 
 	_exit(NO_PERF);
 }
 
-/* The last line of what perf said that says something; owned, or NULL. */
-static char *last_words(int directory)
+/* Of what perf writes: what it says of its own accord when all is well too. */
+static bool says_nothing(const char *line)
 {
-	size_t size;
-	cleanup_free char *text = run_read_file(directory, log_name, LOG_LIMIT, &size);
-	char *found = NULL;
-
-	for (char *line = text, *next; line && *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		if (strspn(line, " \t") == strlen(line) ||
-			strncmp(line, "Events ", 7) == 0 ||
-			strncmp(line, "[ perf record: Woken", 20) == 0)
-			continue;
-		free(found);
-		found = xstrdup(line);
-	}
-	return found;
+	return strspn(line, " \t") == strlen(line) || strncmp(line, "Events ", 7) == 0 ||
+	       strncmp(line, "[ perf record: Woken", 20) == 0;
 }
 
 static char *explain(int directory, int wait_status)
 {
 	if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == NO_PERF)
 		return xstrdup("perf is not installed (Debian's package: linux-perf)");
-	cleanup_free char *words = last_words(directory);
+	cleanup_free char *words =
+		run_last_line(directory, log_name, LOG_LIMIT, says_nothing);
 	if (WIFSIGNALED(wait_status))
 		return xasprintf("perf was killed by signal %d (%s)%s%s",
 			WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)),

@@ -160,6 +160,10 @@ int run_info_parse(struct run_info *info, const char *text, size_t size, const c
  * `size` bytes, or NULL with errno (EFBIG where the file is longer). */
 char *run_read_file(int directory, const char *name, size_t limit, size_t *size);
 
+/* The last line of such a file that says something; owned, or NULL where none does. */
+char *run_last_line(int directory, const char *name, size_t limit,
+	bool (*says_nothing)(const char *line));
+
 /* Lists a directory from its first entry on, and leaves the descriptor to the caller. To
  * be closed by closedir(); NULL with errno. */
 DIR *run_entries(int directory);

@@ -62,6 +62,25 @@ char *run_read_file(int directory, const char *name, size_t limit, size_t *size)
 	return read_all(fd, limit, size);
 }
 
+char *run_last_line(int directory, const char *name, size_t limit,
+	bool (*says_nothing)(const char *line))
+{
+	size_t size;
+	cleanup_free char *text = run_read_file(directory, name, limit, &size);
+	char *found = NULL;
+
+	for (char *line = text, *next; line && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		if (says_nothing(line))
+			continue;
+		free(found);
+		found = xstrdup(line);
+	}
+	return found;
+}
+
 static int write_all(int fd, const char *bytes, size_t size)
 {
 	while (size > 0) {
