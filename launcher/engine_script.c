@@ -9,20 +9,15 @@
 
 #include "launcher/base.h"
 #include "launcher/options.h"
+#include "launcher/quote.h"
 #include "launcher/strv.h"
 
 extern char **environ;
 
-/* For any Bourne shell, whatever the word holds. */
 static void put_word(FILE *text, const char *word)
 {
-	fputc('\'', text);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", text);
-		else
-			fputc(*word, text);
-	fputs("' ", text);
+	quote_single(text, word);
+	fputc(' ', text);
 }
 
 static void put_words(FILE *text, const struct strv *words, size_t from)

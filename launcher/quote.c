@@ -52,7 +52,7 @@ void quote_text(FILE *stream, const char *text, int width)
 	fprintf(stream, "%*s", used < width ? width - used : 0, "");
 }
 
-static void print_quoted(FILE *stream, const char *word)
+void quote_single(FILE *stream, const char *word)
 {
 	fputc('\'', stream);
 	for (; *word; word++)
@@ -76,5 +76,5 @@ void quote_print(FILE *stream, const char *word)
 	else if (control)
 		print_escaped(stream, word);
 	else
-		print_quoted(stream, word);
+		quote_single(stream, word);
 }

@@ -14,7 +14,9 @@
 
 #include "launcher/base.h"
 #include "launcher/machine.h"
+#include "launcher/options.h"
 #include "launcher/place.h"
+#include "launcher/quote.h"
 #include "launcher/run.h"
 
 enum {
@@ -74,22 +76,16 @@ static void in_perf(
 /* For gdb's exec-wrapper, which a shell reads. */
 static char *quoted(const struct strv *words)
 {
-	char *line = xstrdup("");
+	char *line = NULL;
+	size_t size = 0;
+	FILE *text = open_memstream(&line, &size);
 
-	for (size_t i = 0; i < words->count; i++) {
-		char *before = line;
-		line = xasprintf("%s%s'", before, i ? " " : "");
-		free(before);
-		for (const char *c = words->items[i]; *c; c++) {
-			before = line;
-			line = *c == '\'' ? xasprintf("%s'\\''", before)
-					  : xasprintf("%s%c", before, *c);
-			free(before);
-		}
-		before = line;
-		line = xasprintf("%s'", before);
-		free(before);
+	for (size_t i = 0; text && i < words->count; i++) {
+		fputs(i ? " " : "", text);
+		quote_single(text, words->items[i]);
 	}
+	if (!text || (ferror(text) | fclose(text)))
+		die(STATUS_TROUBLE, "out of memory");
 	return line;
 }
 
