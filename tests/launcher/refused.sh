@@ -10,33 +10,33 @@ stablerun=$TMP/stablerun
 
 # personality(135) with EPERM is what a container's default profile does.
 refused_off() {
-	./refuse 135 1 "$stablerun" --place=personality -- ./probe >out 2>err
+	./refuse --only 135:1 "$stablerun" --place=personality -- ./probe >out 2>err
 	[ $? -eq 125 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] &&
 		grep '^stablerun: cannot fix addresses: personality.*seccomp' err
 }
 check "personality refused, --place=personality" refused_off
 inherited() {
 	"$stablerun" -- ./probe >usual
-	setarch -R ./refuse 135 1 "$stablerun" -- ./probe >out 2>err && [ ! -s err ] &&
+	setarch -R ./refuse --only 135:1 "$stablerun" -- ./probe >out 2>err && [ ! -s err ] &&
 		diff usual out
 }
 check "personality refused, but inherited" inherited
 ignored() {
 	# A filter that answers success and does nothing: only reading back tells.
-	./refuse 135 0 "$stablerun" --place=personality -- ./probe >out 2>err
+	./refuse --only 135:0 "$stablerun" --place=personality -- ./probe >out 2>err
 	[ $? -eq 125 ] && [ ! -s out ] && grep 'reads back as' err
 }
 check "personality answered, but ignored" ignored
 as_nobody_refused() {
 	chmod 755 refuse probe
-	as_nobody ./refuse 135 1 "$stablerun" --place=personality -- ./probe >out 2>err
+	as_nobody ./refuse --only 135:1 "$stablerun" --place=personality -- ./probe >out 2>err
 	[ $? -eq 125 ]
 }
 check "personality refused, as nobody" as_nobody_refused
 
 # Every system call of a plain launch fails, one kind at a time.
 runs() {
-	./refuse "$1" "$2" "$stablerun" -- ./probe >out 2>err
+	./refuse --only "$1" "$stablerun" -- ./probe >out 2>err
 	status=$?
 	echo "status $status"
 	cat err
@@ -49,7 +49,7 @@ runs() {
 # getcwd, prctl, geteuid, access, faccessat, prlimit64, getrandom, readlink, madvise, open
 # and openat as far as the dynamic linker of the probe does not need them, sched_setaffinity.
 for call in 79:2 79:13 157:22 107:1 302:1 302:22 318:38 89:2 28:22 28:12 203:1; do
-	check "system call ${call%:*} fails with ${call#*:}" runs "${call%:*}" "${call#*:}"
+	check "system call ${call%:*} fails with ${call#*:}" runs "$call"
 done
 
 if ! is_static "$stablerun"; then

@@ -3,7 +3,7 @@
 . "$SRC/tests/launcher/lib.sh"
 cp "$stablerun" stablerun
 stablerun=$TMP/stablerun
-gcc -O1 -D_GNU_SOURCE -o refuse "$SRC/tests/place/refuse.c"
+gcc -O1 -D_GNU_SOURCE -o refuse "$SRC/tests/launcher/refuse.c"
 refuse=$TMP/refuse
 mkdir -m 777 output
 
