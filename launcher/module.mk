@@ -36,6 +36,7 @@ LAUNCHER_OBJECTS += $(addprefix $(O)/launcher/, \
 	place_layout.o \
 	place_load.o \
 	place_load_file.o \
+	place_load_page.o \
 	place_load_stack.o \
 	place_maps.o \
 	place_move.o \

@@ -3,12 +3,12 @@
  *
  * The program and its interpreter are mapped wherever there is room, and looked at as if
  * the kernel had put them there; place_layout and place_calls say how they get to their
- * places. The calls are made by the same code on a page of its own, here as there, after
- * others that remove all that is the launcher's; it leaves through an instruction of the
- * program's that unmaps the page and returns to where the program begins. */
+ * places. The calls are made by the same code on a page of its own (place_load_page.c), here
+ * as there, after others that remove all that is the launcher's; it leaves through an
+ * instruction of the program's that unmaps the page and returns to where the program
+ * begins. */
 #include "launcher/place_load.h"
 
-#include <asm/prctl.h>
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <linux/prctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
@@ -30,15 +29,7 @@
 #include <unistd.h>
 
 #include "launcher/base.h"
-#include "launcher/place_calls.h"
-#include "launcher/place_layout.h"
-#include "launcher/place_load_file.h"
-#include "launcher/place_load_stack.h"
-#include "launcher/remote.h"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
+#include "launcher/place_load_steps.h"
 
 enum {
 	PAGE = 4096,
@@ -52,36 +43,6 @@ const char place_load_cost[] =
 	"/proc/PID/exe names stablerun (but with CAP_CHECKPOINT_RESTORE), "
 	"programs that look for their files by it fail, and a debugger does not "
 	"know the program's symbols";
-
-struct load {
-	const char *path;
-	char *const *argv, *const *envp;
-	struct load_file program, interpreter;
-	struct place_image image;
-	struct place_layout layout;
-	struct place_calls calls;
-	struct place_numbers numbers;
-	struct load_stack stack;
-	size_t auxv_words;
-	struct remote_page page;
-	uint64_t gadget, entry;
-	int *closed; /* owned: descriptors */
-	size_t closed_count;
-	/* Room that is had in time; owned. */
-	struct place_maps *all;
-	struct place_calls *moves;
-	char *text;
-};
-
-static uint64_t page_down(uint64_t address)
-{
-	return address & ~(uint64_t)(PAGE - 1);
-}
-
-static uint64_t page_up(uint64_t address)
-{
-	return page_down(address + PAGE - 1);
-}
 
 static const char *read_interpreter(struct load *load)
 {
@@ -124,7 +85,8 @@ static ssize_t read_maps(char *text)
 	return count < 0 || size == TEXT_MOST ? -1 : (ssize_t)size;
 }
 
-/* Whose a mapping is: the program's and the kernel's become the image. */
+/* Whose a mapping is: the program's and the kernel's become the image, the others are
+ * the launcher's. */
 static bool is_kept(const struct load *load, const struct place_map *map)
 {
 	return map->kind != PLACE_PLAIN || load_file_has(&load->program, map) ||
@@ -133,15 +95,22 @@ static bool is_kept(const struct load *load, const struct place_map *map)
 
 static const char *read_image(struct load *load)
 {
-	struct place_maps *all = load->all;
+	struct place_maps *others = load->others;
+	size_t count = 0;
 	ssize_t size = read_maps(load->text);
 
-	if (size < 0 || place_maps_parse(all, load->text, (size_t)size))
+	if (size < 0 || place_maps_parse(others, load->text, (size_t)size))
 		return "the launcher's own memory maps cannot be read";
 	load->image.maps.count = 0;
-	for (size_t i = 0; i < all->count; i++)
-		if (is_kept(load, &all->items[i]))
-			load->image.maps.items[load->image.maps.count++] = all->items[i];
+	for (size_t i = 0; i < others->count; i++) {
+		const struct place_map *map = &others->items[i];
+
+		if (is_kept(load, map))
+			load->image.maps.items[load->image.maps.count++] = *map;
+		else
+			others->items[count++] = *map;
+	}
+	others->count = count;
 	load->image.program = load->program.elf;
 	load->image.program_bias = load->program.bias;
 	/* Where it is now is only for now. */
@@ -243,98 +212,13 @@ static const char *size_stack(struct load *load)
 		return "the stack's limit cannot be read";
 	/* All that the limit allows where that is less than usual. */
 	if (limit.rlim_cur < PLACE_STACK_TOP - stack->low)
-		stack->low = page_up(PLACE_STACK_TOP - limit.rlim_cur);
-	if (stack->low > page_down(stack->rsp - sizeof(uint64_t)) ||
+		stack->low = load_ceiling(PLACE_STACK_TOP - limit.rlim_cur);
+	if (stack->low > load_floor(stack->rsp - sizeof(uint64_t)) ||
 		(strings > limit.rlim_cur / 4 && strings > STRINGS_LEAST))
 		return "its arguments and environment do not fit the stack's limit";
 	uint64_t low = stack->low - top->shift;
 	for (uint64_t at = top->start; at > low; at -= PAGE)
 		*(volatile char *)(at - PAGE) = 0;
-	return NULL;
-}
-
-static void add_call(
-	struct place_calls *calls, long number, uint64_t a, uint64_t b, uint64_t c)
-{
-	calls->items[calls->count++] =
-		(struct remote_call){.number = number, .args = {a, b, c}};
-}
-
-/* Puts more among the page's data. Returns its address there. */
-static uint64_t add_data(struct load *load, const void *data, size_t size)
-{
-	struct place_numbers *numbers = &load->numbers;
-	size_t at = numbers->size;
-
-	memcpy((char *)numbers + at, data, size);
-	numbers->size += size;
-	return load->page.address + REMOTE_DATA + at;
-}
-
-/* What the launcher's libc has told the kernel of, and what names the launcher. */
-static void add_farewell(struct load *load)
-{
-	struct place_calls *calls = &load->calls;
-	struct place_numbers *numbers = &load->numbers;
-	uint64_t file = add_data(load, numbers->words, sizeof(numbers->words));
-	uint32_t fd = (uint32_t)load->program.fd;
-
-	/* With CAP_CHECKPOINT_RESTORE, and nothing of the old one mapped, the program's
-	 * file can be set too. */
-	memcpy((char *)numbers + (file - load->page.address - REMOTE_DATA) +
-			offsetof(struct prctl_mm_map, exe_fd),
-		&fd, sizeof(fd));
-	add_call(calls, SYS_prctl | REMOTE_OPTIONAL, PR_SET_MM, PR_SET_MM_MAP, file);
-	calls->items[calls->count - 1].args[3] = sizeof(numbers->words);
-	add_call(calls, SYS_set_robust_list | REMOTE_OPTIONAL, 0, 24, 0);
-	add_call(calls, SYS_set_tid_address, 0, 0, 0);
-	add_call(calls, SYS_arch_prctl, ARCH_SET_FS, 0, 0);
-	add_call(calls, SYS_close, fd, 0, 0);
-}
-
-/* The moves, and between what must be done before and them the removal of all that is the
- * launcher's. */
-static const char *make_calls(struct load *load)
-{
-	const struct place_maps *all = load->all;
-	const struct place_range *top = &load->layout.parts[PLACE_TOP];
-	uint64_t low = load->stack.low - top->shift, rsp = load->stack.rsp - top->shift;
-	struct place_marks *marks = &load->image.marks;
-	struct place_calls *calls = &load->calls, *moves = load->moves;
-	struct place_top new_top = {
-		.old_rsp = rsp,
-		.rsp = load->stack.rsp,
-		.auxv = load->stack.bytes + (load->stack.auxv - load->stack.rsp),
-		.auxv_words = load->auxv_words,
-	};
-
-	marks->arg_start = load->stack.arg_start - top->shift;
-	marks->arg_end = load->stack.arg_end - top->shift;
-	marks->env_start = load->stack.env_start - top->shift;
-	marks->env_end = load->stack.env_end - top->shift;
-	place_numbers_make(&load->numbers, &load->layout, &load->image, &new_top,
-		load->page.address);
-	place_calls_make(moves, &load->layout, &load->image, &new_top);
-	calls->count = 0;
-	for (size_t i = 0; i < moves->first_move; i++)
-		calls->items[calls->count++] = moves->items[i];
-	for (size_t i = 0; i < all->count; i++) {
-		const struct place_map *map = &all->items[i];
-
-		if (!is_kept(load, map) && map->start != load->page.address)
-			add_call(calls, SYS_munmap, map->start, map->end - map->start, 0);
-	}
-	if (top->start < low)
-		add_call(calls, SYS_munmap, top->start, low - top->start, 0);
-	/* The word for the way out is below rsp. */
-	uint64_t used = page_down(rsp - sizeof(uint64_t));
-	if (low < used)
-		add_call(calls, SYS_madvise, low, used - low, MADV_DONTNEED);
-	add_farewell(load);
-	if (calls->count + moves->count - moves->first_move > PLACE_CALLS)
-		return "it has too many mappings";
-	for (size_t i = moves->first_move; i < moves->count; i++)
-		calls->items[calls->count++] = moves->items[i];
 	return NULL;
 }
 
@@ -359,37 +243,6 @@ static const char *list_descriptors(struct load *load)
 	}
 	closedir(directory);
 	return NULL;
-}
-
-static const char *make_page(struct load *load)
-{
-	struct remote_page *page = &load->page;
-	uint64_t address = page->address;
-
-	page->data = &load->numbers;
-	page->data_size = load->numbers.size;
-	page->calls = load->calls.items;
-	page->count = load->calls.count;
-	page->gadget = place_layout_shift(&load->layout, load->gadget);
-	page->stack = load->stack.rsp - sizeof(uint64_t);
-	page->trap = load->entry;
-	if (!remote_build(page, (unsigned char *)address, page->room))
-		return "it has too many mappings";
-	return mprotect((void *)address, page->room, PROT_READ | PROT_EXEC)
-		       ? "memory may not be made executable"
-		       : NULL;
-}
-
-/* The last call: no signal comes before the program begins. */
-static void add_mask(struct load *load)
-{
-	struct place_calls *calls = &load->calls;
-	uint64_t mask = 0;
-
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &mask, sizeof(mask));
-	add_call(calls, SYS_rt_sigprocmask, SIG_SETMASK,
-		add_data(load, &mask, sizeof(mask)), 0);
-	calls->items[calls->count - 1].args[3] = sizeof(mask);
 }
 
 /* A filter may refuse it, and then it must not begin. */
@@ -443,16 +296,11 @@ static const char *prepare(struct load *load)
  * from it. */
 static const char *settle(struct load *load)
 {
-	struct remote_page *page = &load->page;
 	struct place_range *top = &load->layout.parts[PLACE_TOP];
+	const char *cause = load_page_reserve(load);
 
-	page->address = load->layout.page;
-	page->room = REMOTE_PAGE_MOST;
-	if (mmap((void *)page->address, page->room, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-		    0) != (void *)page->address)
-		return "there is no room for it";
-	const char *cause = read_image(load);
+	if (!cause)
+		cause = read_image(load);
 	if (cause)
 		return cause;
 	for (size_t i = 0; i < load->image.maps.count; i++) {
@@ -463,12 +311,9 @@ static const char *settle(struct load *load)
 		top->start = map->start;
 		map->start = load->stack.low - top->shift;
 	}
-	cause = make_calls(load);
+	cause = load_page_calls(load);
 	top->start = load->stack.low - top->shift;
-	if (cause)
-		return cause;
-	add_mask(load);
-	return make_page(load);
+	return cause ? cause : load_page_make(load);
 }
 
 /* What execve does besides. */
@@ -549,7 +394,7 @@ const char *place_load(const char *path, char *const *argv, char *const *envp)
 	load->argv = argv;
 	load->envp = envp;
 	load->program.fd = load->interpreter.fd = -1;
-	load->all = xmalloc(sizeof(*load->all));
+	load->others = xmalloc(sizeof(*load->others));
 	load->moves = xmalloc(sizeof(*load->moves));
 	load->text = xmalloc(TEXT_MOST);
 	return run_on(stack + STACK_ROOM, load);

@@ -13,16 +13,6 @@
 
 enum { PAGE = 4096 };
 
-static uint64_t page_down(uint64_t address)
-{
-	return address & ~(uint64_t)(PAGE - 1);
-}
-
-static uint64_t page_up(uint64_t address)
-{
-	return page_down(address + PAGE - 1);
-}
-
 const char *load_file_read(struct load_file *file, const char *path)
 {
 	struct stat status;
@@ -73,15 +63,15 @@ static int protection(const Elf64_Phdr *phdr)
 /* Maps one segment; what is beyond the file's bytes is zero. */
 static bool map_segment(const struct load_file *file, const Elf64_Phdr *phdr)
 {
-	uint64_t start = page_down(phdr->p_vaddr + file->bias);
+	uint64_t start = load_floor(phdr->p_vaddr + file->bias);
 	uint64_t data_end = phdr->p_vaddr + phdr->p_filesz + file->bias;
-	uint64_t end = page_up(phdr->p_vaddr + phdr->p_memsz + file->bias);
-	uint64_t mapped_end = phdr->p_filesz ? page_up(data_end) : start;
+	uint64_t end = load_ceiling(phdr->p_vaddr + phdr->p_memsz + file->bias);
+	uint64_t mapped_end = phdr->p_filesz ? load_ceiling(data_end) : start;
 	int prot = protection(phdr);
 
 	if (phdr->p_filesz &&
 		mmap((void *)start, mapped_end - start, prot, MAP_PRIVATE | MAP_FIXED,
-			file->fd, (off_t)page_down(phdr->p_offset)) == MAP_FAILED)
+			file->fd, (off_t)load_floor(phdr->p_offset)) == MAP_FAILED)
 		return false;
 	if (phdr->p_memsz > phdr->p_filesz && data_end < mapped_end) {
 		/* As the kernel: only where it can be written. */
@@ -119,8 +109,8 @@ bool load_file_has(const struct load_file *file, const struct place_map *map)
 		const Elf64_Phdr *phdr = &file->phdrs[i];
 		uint64_t start = phdr->p_vaddr + file->bias;
 
-		if (phdr->p_type == PT_LOAD && map->start >= page_down(start) &&
-			map->start < page_up(start + phdr->p_memsz))
+		if (phdr->p_type == PT_LOAD && map->start >= load_floor(start) &&
+			map->start < load_ceiling(start + phdr->p_memsz))
 			return true;
 	}
 	return false;

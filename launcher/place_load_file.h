@@ -9,6 +9,17 @@
 #include "launcher/place_elf.h"
 #include "launcher/place_maps.h"
 
+/* The page that an address is in, and the first one that begins there or behind. */
+static inline uint64_t load_floor(uint64_t address)
+{
+	return address & ~(uint64_t)4095;
+}
+
+static inline uint64_t load_ceiling(uint64_t address)
+{
+	return load_floor(address + 4095);
+}
+
 struct load_file {
 	int fd; /* owned, or -1 */
 	Elf64_Ehdr header;
