@@ -17,6 +17,10 @@ static inline __attribute__((always_inline)) Py_ssize_t index_of(
 	return index < 0 ? index + size : index;
 }
 
+#define GUARD_INDEX(size)                     \
+	Py_ssize_t index = index_of(b, size); \
+	GUARD((size_t)index < (size_t)(size))
+
 /* An item that was borrowed goes on top. */
 #define FINISH(item)                                                        \
 	do {                                                                \
@@ -34,16 +38,14 @@ static inline __attribute__((always_inline)) Py_ssize_t index_of(
 void op_SUBSCRIPT_LIST(PyObject *a, PyObject *b)
 {
 	GUARD(Py_TYPE(a) == &PyList_Type && IS_INDEX(b));
-	Py_ssize_t index = index_of(b, PyList_GET_SIZE(a));
-	GUARD((size_t)index < (size_t)PyList_GET_SIZE(a));
+	GUARD_INDEX(PyList_GET_SIZE(a));
 	FINISH(PyList_GET_ITEM(a, index));
 }
 
 void op_SUBSCRIPT_TUPLE(PyObject *a, PyObject *b)
 {
 	GUARD(Py_TYPE(a) == &PyTuple_Type && IS_INDEX(b));
-	Py_ssize_t index = index_of(b, PyTuple_GET_SIZE(a));
-	GUARD((size_t)index < (size_t)PyTuple_GET_SIZE(a));
+	GUARD_INDEX(PyTuple_GET_SIZE(a));
 	FINISH(PyTuple_GET_ITEM(a, index));
 }
 
@@ -52,8 +54,7 @@ void op_SUBSCRIPT_STRING(PyObject *a, PyObject *b)
 {
 	GUARD(Py_TYPE(a) == &PyUnicode_Type && IS_INDEX(b));
 	GUARD(PyUnicode_IS_COMPACT_ASCII(a));
-	Py_ssize_t index = index_of(b, ((PyASCIIObject *)a)->length);
-	GUARD((size_t)index < (size_t)((PyASCIIObject *)a)->length);
+	GUARD_INDEX(((PyASCIIObject *)a)->length);
 	unsigned char letter = ((unsigned char *)((PyASCIIObject *)a + 1))[index];
 	FINISH((PyObject *)&_PyRuntime.global_objects.singletons.strings.ascii[letter]);
 }
@@ -61,8 +62,7 @@ void op_SUBSCRIPT_STRING(PyObject *a, PyObject *b)
 void op_SUBSCRIPT_BYTES(PyObject *a, PyObject *b)
 {
 	GUARD(Py_TYPE(a) == &PyBytes_Type && IS_INDEX(b));
-	Py_ssize_t index = index_of(b, PyBytes_GET_SIZE(a));
-	GUARD((size_t)index < (size_t)PyBytes_GET_SIZE(a));
+	GUARD_INDEX(PyBytes_GET_SIZE(a));
 	unsigned char byte = (unsigned char)PyBytes_AS_STRING(a)[index];
 	FINISH((PyObject *)&_PyLong_SMALL_INTS[_PY_NSMALLNEGINTS + byte]);
 }
@@ -97,8 +97,7 @@ void op_SUBSCRIPT_MISS(PyObject *a, PyObject *b)
 void op_STORE_SUBSCRIPT_LIST(PyObject *a, PyObject *b, PyObject *value)
 {
 	GUARD(Py_TYPE(a) == &PyList_Type && IS_INDEX(b));
-	Py_ssize_t index = index_of(b, PyList_GET_SIZE(a));
-	GUARD((size_t)index < (size_t)PyList_GET_SIZE(a));
+	GUARD_INDEX(PyList_GET_SIZE(a));
 	PyObject *old = PyList_GET_ITEM(a, index);
 
 	if (!OWNS(RUNTIME_OWNS_C))

@@ -76,18 +76,30 @@ static inline __attribute__((always_inline)) void drop_number(PyObject *object)
 		}                                                        \
 	} while (0)
 
-#define ARITHMETIC_VARIANT(name, suffix, own_a, own_b, operator)                       \
+#define INT_RESULT(own_a, own_b, result)                                             \
+	do {                                                                         \
+		long result_ = (result);                                             \
+		top = own_a || own_b ? runtime_int_result(result_, own_a ? a : NULL, \
+					       own_b ? b : NULL)                     \
+				     : runtime_new_int(result_);                     \
+	} while (0)
+
+/* A macro's stencils, one for each ownership of the operands. */
+#define VARIANTS(VARIANT, ...)         \
+	VARIANT(BB, 0, 0, __VA_ARGS__) \
+	VARIANT(OB, 1, 0, __VA_ARGS__) \
+	VARIANT(BO, 0, 1, __VA_ARGS__) \
+	VARIANT(OO, 1, 1, __VA_ARGS__)
+
+#define ARITHMETIC_VARIANT(suffix, own_a, own_b, name, operator)                       \
 	void op_##name##_##suffix(PyObject *a, PyObject *b)                            \
 	{                                                                              \
 		if (is_float(a) && is_float(b)) {                                      \
 			FLOAT_RESULT(                                                  \
 				own_a, own_b, float_value(a) operator float_value(b)); \
 		} else if (LIKELY(is_small(a) && is_small(b))) {                       \
-			long result = small_value(a) operator small_value(b);          \
-			top = own_a || own_b                                           \
-				      ? runtime_int_result(result, own_a ? a : NULL,   \
-						own_b ? b : NULL)                      \
-				      : runtime_new_int(result);                       \
+			INT_RESULT(                                                    \
+				own_a, own_b, small_value(a) operator small_value(b)); \
 		} else {                                                               \
 			exit2(a, b);                                                   \
 			return;                                                        \
@@ -95,18 +107,14 @@ static inline __attribute__((always_inline)) void drop_number(PyObject *object)
 		CONT_UNLESS_ERROR(top);                                                \
 	}
 
-#define ARITHMETIC(name, operator)                   \
-	ARITHMETIC_VARIANT(name, BB, 0, 0, operator) \
-	ARITHMETIC_VARIANT(name, OB, 1, 0, operator) \
-	ARITHMETIC_VARIANT(name, BO, 0, 1, operator) \
-	ARITHMETIC_VARIANT(name, OO, 1, 1, operator)
+#define ARITHMETIC(name, operator) VARIANTS(ARITHMETIC_VARIANT, name, operator)
 
 ARITHMETIC(ADD, +)
 ARITHMETIC(SUBTRACT, -)
 ARITHMETIC(MULTIPLY, *)
 
-#define DIVIDE_VARIANT(suffix, own_a, own_b)                                         \
-	void op_DIVIDE_##suffix(PyObject *a, PyObject *b)                            \
+#define DIVIDE_VARIANT(suffix, own_a, own_b, name)                                   \
+	void op_##name##_##suffix(PyObject *a, PyObject *b)                          \
 	{                                                                            \
 		if (LIKELY(is_float(a) && is_float(b) && float_value(b) != 0.0)) {   \
 			FLOAT_RESULT(own_a, own_b, float_value(a) / float_value(b)); \
@@ -117,36 +125,25 @@ ARITHMETIC(MULTIPLY, *)
 		CONT_UNLESS_ERROR(top);                                              \
 	}
 
-DIVIDE_VARIANT(BB, 0, 0)
-DIVIDE_VARIANT(OB, 1, 0)
-DIVIDE_VARIANT(BO, 0, 1)
-DIVIDE_VARIANT(OO, 1, 1)
+VARIANTS(DIVIDE_VARIANT, DIVIDE)
 
 /* Operations that floats have not, or not often. */
-#define INTEGER_VARIANT(name, suffix, own_a, own_b, fits, expression)             \
-	void op_##name##_##suffix(PyObject *a, PyObject *b)                       \
-	{                                                                         \
-		if (LIKELY(is_small(a) && is_small(b))) {                         \
-			long x = small_value(a);                                  \
-			long y = small_value(b);                                  \
-			if (LIKELY(fits)) {                                       \
-				long result = (expression);                       \
-				top = own_a || own_b ? runtime_int_result(result, \
-							       own_a ? a : NULL,  \
-							       own_b ? b : NULL)  \
-						     : runtime_new_int(result);   \
-				CONT_UNLESS_ERROR(top);                           \
-				return;                                           \
-			}                                                         \
-		}                                                                 \
-		exit2(a, b);                                                      \
+#define INTEGER_VARIANT(suffix, own_a, own_b, name, fits, expression) \
+	void op_##name##_##suffix(PyObject *a, PyObject *b)           \
+	{                                                             \
+		if (LIKELY(is_small(a) && is_small(b))) {             \
+			long x = small_value(a);                      \
+			long y = small_value(b);                      \
+			if (LIKELY(fits)) {                           \
+				INT_RESULT(own_a, own_b, expression); \
+				CONT_UNLESS_ERROR(top);               \
+				return;                               \
+			}                                             \
+		}                                                     \
+		exit2(a, b);                                          \
 	}
 
-#define INTEGER(name, fits, expression)                   \
-	INTEGER_VARIANT(name, BB, 0, 0, fits, expression) \
-	INTEGER_VARIANT(name, OB, 1, 0, fits, expression) \
-	INTEGER_VARIANT(name, BO, 0, 1, fits, expression) \
-	INTEGER_VARIANT(name, OO, 1, 1, fits, expression)
+#define INTEGER(name, fits, expression) VARIANTS(INTEGER_VARIANT, name, fits, expression)
 
 INTEGER(AND, true, x &y)
 INTEGER(OR, true, x | y)
@@ -184,7 +181,7 @@ INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
 		return;                                               \
 	} while (0)
 
-#define COMPARE_VARIANT(name, suffix, own_a, own_b, operator)       \
+#define COMPARE_VARIANT(suffix, own_a, own_b, name, operator)       \
 	void op_COMPARE_##name##_##suffix(PyObject *a, PyObject *b) \
 	{                                                           \
 		COMPARE_NUMBERS(operator, {                         \
@@ -198,7 +195,7 @@ INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
 	}
 
 /* Jumps where the outcome is `when`. */
-#define JUMP_VARIANT(name, suffix, own_a, own_b, operator, when) \
+#define JUMP_VARIANT(suffix, own_a, own_b, name, operator, when) \
 	void op_##name##_##suffix(PyObject *a, PyObject *b)      \
 	{                                                        \
 		COMPARE_NUMBERS(operator, {                      \
@@ -214,17 +211,8 @@ INTEGER(REMAINDER, x >= 0 && y > 0, (uint32_t)x % (uint32_t)y)
 		exit2(a, b);                                     \
 	}
 
-#define COMPARE(name, operator)                   \
-	COMPARE_VARIANT(name, BB, 0, 0, operator) \
-	COMPARE_VARIANT(name, OB, 1, 0, operator) \
-	COMPARE_VARIANT(name, BO, 0, 1, operator) \
-	COMPARE_VARIANT(name, OO, 1, 1, operator)
-
-#define COMPARE_JUMP(name, operator, when)           \
-	JUMP_VARIANT(name, BB, 0, 0, operator, when) \
-	JUMP_VARIANT(name, OB, 1, 0, operator, when) \
-	JUMP_VARIANT(name, BO, 0, 1, operator, when) \
-	JUMP_VARIANT(name, OO, 1, 1, operator, when)
+#define COMPARE(name, operator)		   VARIANTS(COMPARE_VARIANT, name, operator)
+#define COMPARE_JUMP(name, operator, when) VARIANTS(JUMP_VARIANT, name, operator, when)
 
 /* In the order of Py_LT and its kin. */
 COMPARE(LESS, <)
